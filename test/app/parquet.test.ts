@@ -145,7 +145,7 @@ describe('fills.parquet', () => {
     ]);
     const figures = figuresOf(STORY, { version: 't' });
     const sum = judged.reduce((all, [, , cost]) => add(all, money(cost === '' || cost === undefined ? '0' : cost)), NO_MONEY); // prettier-ignore
-    expect(text(sum)).toBe(text(figures.totals[0]?.costs.shortfall.trading ?? NO_MONEY));
+    expect(text(sum)).toBe(figures.totals[0]?.costs.trading);
   });
 
   it('is not written with an amount that exceeds its decimal type', async () => {

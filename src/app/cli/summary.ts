@@ -15,10 +15,9 @@ import {
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { CorrectionRecord, FillRecord, RecordBody, StoredRecord } from '../../core/record.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
-import { against, statedBps } from '../../report/figures/shortfall.ts';
+import { against, averageOf, statedBps } from '../../report/figures/shortfall.ts';
 import { grouped, priced } from '../../report/html/markup.ts';
 import { sliceKey } from '../../engine/state/strategy-run.ts';
-import { averageOf } from '../../report/json/json-parts.ts';
 
 /** Totals of one strategy, pair and side, compared with the price when each order was decided. */
 export interface Traded {

@@ -39,7 +39,7 @@ export function recordedOf(records: Iterable<StoredRecord>): {
     until: last,
     opening,
     texts: texts.changes,
-    limits: limits.periods.map((period) => ({ at: period.since, limits: period.limits })),
+    limits: limits.periods.map(({ since, limits: of }) => ({ at: since, limits: of })),
     flows: story.flatMap(({ at, flows }) =>
       at > first.at ? [...flows].map(([currency, amount]) => ({ at, currency, amount })) : [],
     ),

@@ -30,7 +30,6 @@ import type { Journal } from '../../journal/journal.ts';
 import { backtestJournal } from '../../journal/backtest-journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures } from '../../report/figures/figures.ts';
-import { statedBps } from '../../report/figures/shortfall.ts';
 import type { Config } from '../config/config.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
@@ -139,7 +138,7 @@ export class SettingRunner {
     { before, value }: { readonly before: Money; readonly value: Money },
   ): SweepFigures {
     const courses = figures.portfolios.flatMap(({ course }) => course ?? []);
-    const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
+    const tracking = courses.flatMap((course) => course.tracking_error ?? []);
     const worst = (values: readonly number[]): string | undefined =>
       values.length === 0 ? undefined : Math.max(...values).toFixed(6);
     const costs = costsOf(figures);
@@ -186,10 +185,10 @@ const YEAR_MS = 365.25 * DAY_MS;
 /** Returns the yearly cost of trading plus the value of avoiding drift, bps. Defined only for a single portfolio in USD. */
 function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefined {
   const [one, another] = portfolios;
-  if (one?.course?.trackingError === undefined || another !== undefined || one.cash !== 'usd')
+  if (one?.course?.tracking_error === undefined || another !== undefined || one.cash !== 'usd')
     return undefined;
-  const { points, meanValue, trackingError } = one.course;
-  const years = ((points.times[points.count - 1] ?? 0) - (points.times[0] ?? 0)) / YEAR_MS;
+  const { points, mean_value: meanValue, tracking_error: trackingError } = one.course;
+  const years = (Date.parse(points.at(-1)?.at ?? '') - Date.parse(points[0]?.at ?? '')) / YEAR_MS;
   const trading = Number(costUsd) / meanValue / years;
   return (10_000 * (trading + (RISK_AVERSION / 2) * trackingError ** 2)).toFixed(4);
 }
@@ -201,20 +200,15 @@ function portfolioBps({ portfolios }: Figures, costUsd = '0'): string | undefine
 function costsOf(figures: Figures): SweepFigures {
   const [first, second] = figures.totals;
   if (first === undefined) return {};
-  const sums = figures.totals.map(({ quote, costs }) => inUsd(costs.shortfall.total, quote, figures));
+  const sums = figures.totals.map(({ quote, costs }) => inUsd(money(costs.total), quote, figures));
   const whole = sums.reduce(
     (sum, one) => (sum === undefined || one === undefined ? undefined : add(sum, one)),
     NO_MONEY,
   );
-  const { shortfall } = first.costs;
+  const { bps, arrival_slippage_bps: slipped } = first.costs;
   return withoutGaps({
     cost_usd: whole && text(roundEven(whole, 2)),
-    ...(second === undefined
-      ? {
-          cost_bps: statedBps(shortfall.total, shortfall.paper),
-          slippage_bps: statedBps(shortfall.trading, shortfall.atArrival),
-        }
-      : {}),
+    ...(second === undefined ? { cost_bps: bps?.total, slippage_bps: slipped } : {}),
   });
 }
 

@@ -1,23 +1,18 @@
 import { add, approximate, cost, NO_MONEY, price, subtract } from '../../core/money.ts';
 import type { Money, Price } from '../../core/money.ts';
 import type { FillRecord } from '../../core/record.ts';
-import { MINUTE_MS } from '../../core/time.ts';
+import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Report } from '../json/schema.ts';
-import type { Spread } from '../json/schema-parts.ts';
-import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
-import { exactPrice } from './prices.ts';
 import type { PriceBook } from './prices.ts';
 import { spreadOf } from './quoting.ts';
-import { against, bpsOf, roundedBps } from './shortfall.ts';
-import { Sum } from './sum.ts';
+import { onDemand } from './rows.ts';
+import { against, statedBps } from './shortfall.ts';
 
 /** Minutes after a fill at which mark-outs are measured. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
-/** Totals of several fills, weighted by notional, as `report.json` has them. Those that only it uses are computed on demand. */
-export type FillsFigures = Report['groups'][number]['fills'];
-type MarkOut = FillsFigures['mark_outs'][number];
+type FillsFigures = Report['groups'][number]['fills'];
 
 /** One fill with the prices for comparison; quote currency, positive is bad. */
 export interface FillRow {
@@ -46,84 +41,48 @@ interface Question {
   /** Fills of one side. */
   readonly fills: readonly FillFacts[];
   readonly side: 'buy' | 'sell';
-  /** Sum over all fills. */
-  readonly amount: Money;
   readonly prices: PriceBook;
 }
 
 export function fillsFigures(question: Question): FillsFigures {
   const { fills, side } = question;
-  let [paid, paper] = [NO_MONEY, NO_MONEY];
-  const spreads: number[] = [];
-  for (const { attempt, figures } of fills) {
-    if (attempt === undefined) continue;
-    const at = cost(price(attempt.intent.reference_price), figures.quantity);
-    const over = against(side, subtract(figures.amount, at));
-    paid = add(paid, over);
-    paper = add(paper, at);
-    if (!at.isZero()) spreads.push(fourDecimals((10_000 * approximate(over)) / approximate(at)));
-  }
-  let [ofFills, markOuts]: [Spread | undefined, readonly MarkOut[] | undefined] = [undefined, undefined];
-  return {
+  const judged = fills.flatMap(({ attempt, figures: { quantity, amount } }) => {
+    if (attempt === undefined) return [];
+    const at = cost(price(attempt.intent.reference_price), quantity);
+    return [{ over: against(side, subtract(amount, at)), at }];
+  });
+  const sumOf = (part: 'over' | 'at'): Money => judged.reduce((sum, one) => add(sum, one[part]), NO_MONEY);
+  return onDemand({
     fills: fills.length,
-    spread_bps: bpsOf(paid, paper)?.toFixed(4),
+    spread_bps: statedBps(sumOf('over'), sumOf('at')),
     get spread_bps_of_fills() {
-      return (ofFills ??= spreadOf(spreads));
+      const spreads = judged.filter(({ at }) => !at.isZero()).map(({ over, at }) => (10_000 * approximate(over)) / approximate(at)); // prettier-ignore
+      return spreadOf(spreads.map((bps) => Number(bps.toFixed(4))));
     },
     get mark_outs() {
-      return (markOuts ??= markOutsOf(question));
+      return MARK_OUT_MINUTES.map((minutes) => markOutOf(question, minutes));
     },
-  };
+  });
 }
 
-function markOutsOf(question: Question): readonly MarkOut[] {
-  const sizes = Float64Array.from(question.fills, ({ figures }) => approximate(figures.quantity));
-  return MARK_OUT_MINUTES.map((minutes) => markOutOf({ ...question, sizes, minutes }));
-}
-
-interface Marked extends Question {
-  /** Quantities of the fills. */
-  readonly sizes: Float64Array;
-  readonly minutes: number;
-}
-
-/**
- * Computed in doubles, whose sum has a relative error of a few parts in 10^16. If the gain is less than eleven times
- * the amount, which is the limit for rounding from doubles, the error is less than the millionth of a unit that
- * rounding tolerates.
- */
-function markOutOf(marked: Marked): MarkOut {
-  const { fills, sizes, amount, side, minutes, prices } = marked;
-  const worth = new Sum();
-  let [unmarked, place, count] = [NO_MONEY, 0, 0];
-  for (const fill of fills) {
-    const later = priceAfter(fill, minutes, prices);
-    const size = sizes[place++] ?? 0;
-    if (Number.isNaN(later)) unmarked = add(unmarked, fill.figures.amount);
-    else {
-      worth.add(later * size);
-      count++;
-    }
+function markOutOf({ fills, side, prices }: Question, minutes: number): FillsFigures['mark_outs'][number] {
+  let [gain, spent, count] = [NO_MONEY, NO_MONEY, 0];
+  for (const { record, figures } of fills) {
+    const later = priceAfter(record, minutes, prices);
+    if (later === undefined) continue;
+    gain = add(gain, subtract(cost(later, figures.quantity), figures.amount));
+    spent = add(spent, figures.amount);
+    count++;
   }
-  // Nearly all fills have a price, so the amounts of the others are subtracted.
-  const spent = subtract(amount, unmarked);
-  const moved = (worth.value - approximate(spent)) / approximate(spent);
-  const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);
-  return { minutes, fills: count, bps: (bps ?? bpsOf(exactGain(marked, spent), spent))?.toFixed(4) };
+  return { minutes, fills: count, bps: statedBps(against(side, gain), spent) };
 }
 
-function exactGain({ fills, side, minutes, prices }: Marked, spent: Money): Money {
-  let worth = NO_MONEY;
-  for (const fill of fills) {
-    const later = priceAfter(fill, minutes, prices);
-    if (!Number.isNaN(later)) worth = add(worth, cost(exactPrice(later), fill.figures.quantity));
-  }
-  return against(side, subtract(worth, spent));
-}
-
-/** The tape price some minutes after a fill. NaN if that price was known before the fill, or its bar is too long. */
-function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): number {
-  const tape = prices.tape(record.pair);
-  if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return Number.NaN;
-  return prices.newerAt(record.pair, record.executed_at + minutes * MINUTE_MS, record.executed_at);
+/** The tape price some minutes after a fill; `undefined` if it was known before the fill, or its bar is too long. */
+function priceAfter(
+  { pair, executed_at: at }: FillRecord,
+  minutes: number,
+  prices: PriceBook,
+): Price | undefined {
+  const barMs = prices.tape(pair)?.barMs ?? Number.POSITIVE_INFINITY;
+  return barMs > minutes * MINUTE_MS ? undefined : prices.newerAt(pair, after(at, minutes * MINUTE_MS), at);
 }

@@ -52,7 +52,7 @@ function* warningsOf(figures: Figures): Generator<string> {
   if (without.length > 0)
     yield `${without.length} of ${parents.length} parents have no arrival price and are excluded from all costs: ${names(without.map(({ facts: { parent } }) => parent))}.`;
   yield* fewOf(figures);
-  const unpriced = figures.totals.reduce((sum, { costs: { passed } }) => sum + passed.withoutPrice, 0);
+  const unpriced = figures.totals.reduce((sum, { costs }) => sum + (costs.passed_without_price ?? 0), 0);
   if (unpriced > 0)
     yield `${unpriced} slots passed without an attempt and have no known time, size or price: the shortfall includes their cost, but does not show it separately.`;
   const open = parents.filter(({ isOpen }) => isOpen);

@@ -6,25 +6,20 @@ import type { PriceBook } from './prices.ts';
 import { against, QUANTITY_DECIMALS, tradedFrom } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
-/** The later cost of slots that passed without an attempt. It is part of trading and opportunity cost, not additional. */
+/** Slots that passed without an attempt, and their later cost, exact, as `report.json` describes them. */
 export interface Passed {
-  readonly slots: number;
-  /** Number of slots that are not included, because their time, size or price is unknown, or because their parent has no cost. */
-  readonly withoutPrice: number;
-  /** `Σ s·u·(P_later − m(slot))`; positive is bad. */
-  readonly cost: Money;
+  readonly passed_slots: number;
+  readonly passed_without_price: number;
+  readonly passed_cost: Money;
 }
 
-export function passedOf(parents: readonly ParentFigures[], prices: PriceBook): Passed {
-  let [slots, withoutPrice, sum] = [0, 0, NO_MONEY];
-  for (const parent of parents)
-    for (const slot of parent.facts.missed) {
-      const one = costOf(slot, parent, prices);
-      slots++;
-      if (one === undefined) withoutPrice++;
-      else sum = add(sum, one);
-    }
-  return { slots, withoutPrice, cost: sum };
+export function passedOf(parent: ParentFigures, prices: PriceBook): Passed {
+  const costs = parent.facts.missed.map((slot) => costOf(slot, parent, prices));
+  return {
+    passed_slots: costs.length,
+    passed_without_price: costs.filter((one) => one === undefined).length,
+    passed_cost: costs.reduce<Money>((sum, one) => add(sum, one ?? NO_MONEY), NO_MONEY),
+  };
 }
 
 /** At the next fill of its parent, otherwise at the end of the parent. */

@@ -18,12 +18,6 @@ export interface PriceColumns {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
-  /**
-   * Returns the rows of a column from the first index up to, but excluding, the second. Present if parts of the tape
-   * can be read separately.
-   */
-  readonly part?:
-    ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
   /** Whether the last price remains valid, as for a delisted pair. */
   readonly isDelisted?: boolean | undefined;
 }
@@ -77,7 +71,6 @@ const BENCHMARK_DIGITS = 12;
  */
 export class PriceBook {
   readonly #histories: ReadonlyMap<string, History>;
-  #last: History | undefined;
   readonly #noted = new Map<string, Noted>();
 
   constructor(tapes: Iterable<PriceColumns> = []) {
@@ -97,13 +90,7 @@ export class PriceBook {
   }
 
   tape(pair: string): PriceColumns | undefined {
-    return this.#historyOf(pair)?.tape;
-  }
-
-  /** Cached, because consecutive queries mostly concern the same pair. */
-  #historyOf(pair: string): History | undefined {
-    if (this.#last?.tape.pair !== pair) this.#last = this.#histories.get(pair);
-    return this.#last;
+    return this.#histories.get(pair)?.tape;
   }
 
   /** The newest price known at `at`. A price of the journal may be as old as `journalAgeMaxMs`. */
@@ -113,19 +100,16 @@ export class PriceBook {
 
   /** The newest tape price known at `at`; `undefined` if it is too old. */
   tapeAt(pair: string, at: Instant): Seen | undefined {
-    const history = this.#historyOf(pair);
-    if (history === undefined) return undefined;
-    const row = history.freshRowAt(at);
-    if (row < 0) return undefined;
+    const history = this.#histories.get(pair);
+    const row = history?.freshRowAt(at) ?? -1;
+    if (history === undefined || row < 0) return undefined;
     return { price: history.priceIn(row), at: instant(history.knownAt(row)), from: 'prices' };
   }
 
-  /** The tape price at `at`, if newer than `since`; otherwise NaN. */
-  newerAt(pair: string, at: number, since: number): number {
-    const history = this.#historyOf(pair);
-    const row = history?.freshRowAt(at) ?? -1;
-    if (history === undefined || row < 0 || history.knownAt(row) <= since) return Number.NaN;
-    return history.tape.close[row] ?? Number.NaN;
+  /** The tape price at `at`, if newer than `since`. */
+  newerAt(pair: string, at: Instant, since: Instant): Price | undefined {
+    const seen = this.tapeAt(pair, at);
+    return seen !== undefined && seen.at > since ? seen.price : undefined;
   }
 
   #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
@@ -136,14 +120,12 @@ export class PriceBook {
     return { price: price(text), at: instant(known), from: 'journal' };
   }
 
-  /** The prices of a pair as numbers at these instants, for statistics of a portfolio; NaN if unknown. */
-  numbersAt(pair: string, moments: Moments): Float64Array {
-    const history = this.#historyOf(pair);
-    if (history !== undefined) return history.numbersAt(moments);
-    return Float64Array.from({ length: countOf(moments) }, (_, i) => {
-      const seen = this.#notedAt(pair, instant(momentOf(moments, i)), Number.POSITIVE_INFINITY);
-      return seen === undefined ? Number.NaN : approximate(seen.price);
-    });
+  /** The newest price known at `at` as a number, for statistics; NaN if unknown. */
+  numberAt(pair: string, at: number): number {
+    const history = this.#histories.get(pair);
+    if (history !== undefined) return history.tape.close[history.freshRowAt(at)] ?? Number.NaN;
+    const seen = this.#notedAt(pair, instant(at), Number.POSITIVE_INFINITY);
+    return seen === undefined ? Number.NaN : approximate(seen.price);
   }
 
   /**
@@ -151,7 +133,7 @@ export class PriceBook {
    * to the nearest. `undefined` if no tape covers the interval. For an empty interval, the price at its instant.
    */
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const history = this.#historyOf(pair);
+    const history = this.#histories.get(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     let row = history.freshRowAt(from);
@@ -174,22 +156,17 @@ export class PriceBook {
    * high, low and close; trades count at their price. `undefined` if there is no tape, or no volume in the interval.
    */
   volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const history = this.#historyOf(pair);
+    const history = this.#histories.get(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     const [amount, volume] = [new Sum(), new Sum()];
     const last = history.rowAt(to);
     const first = history.rowAt(from) + 1;
-    const { part } = tape;
-    const begin = part === undefined ? 0 : first;
-    const volumes = part?.('volume', first, last + 1) ?? tape.volume;
-    const highs = part?.('high', first, last + 1) ?? tape.high;
-    const lows = part?.('low', first, last + 1) ?? tape.low;
     for (let row = first; row <= last; row++) {
-      const v = volumes[row - begin] ?? Number.NaN;
+      const v = tape.volume[row] ?? Number.NaN;
       if (!(v > 0)) continue;
       const close = tape.close[row] ?? 0;
-      const typical = ((highs[row - begin] ?? 0) + (lows[row - begin] ?? 0) + close) / 3;
+      const typical = ((tape.high[row] ?? 0) + (tape.low[row] ?? 0) + close) / 3;
       amount.add(v * (tape.barMs === 0 ? close : typical));
       volume.add(v);
     }
@@ -220,23 +197,17 @@ export class PriceBook {
   }
 }
 
-/** The exact decimal of a tape row. It is the decimal of the row's shortest text, mostly obtained without creating the text. */
-export const exactPrice = (close: number): Price => price(String(close));
-
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
-/** One tape and the position of the last read, so that sequential reads are fast. */
+/** One tape, and when its rows became known. */
 class History {
   readonly tape: PriceColumns;
   /** When the first row became known. */
   readonly #begin: number;
-  /** Whether the bars have no gap, so that their times need not be read. */
+  /** Whether the bars have no gap, so that a row follows from its time. */
   readonly #isWhole: boolean;
   readonly #ageMaxMs: number;
-  #row = 0;
-  #slot = 0;
-  #exact: { readonly row: number; readonly price: Price } | undefined;
 
   constructor(tape: PriceColumns) {
     const { times, rows, barMs } = tape;
@@ -246,41 +217,14 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** Cached prices, because a sweep repeatedly reads the same instants of the same tape, which are scattered over memory. */
-  numbersAt(moments: Moments): Float64Array {
-    const known = lastNumbers.get(this.tape);
-    if (known !== undefined && isSame(known.moments, moments)) return known.numbers;
-    const numbers = this.#numbersAt(moments);
-    lastNumbers.set(this.tape, { moments, numbers });
-    return numbers;
-  }
-
-  /** A separate loop for each tape, so that the processor can load many rows at once. If there are no gaps, it reads no times. */
-  #numbersAt(moments: Moments): Float64Array {
-    const count = countOf(moments);
-    const { close, rows, barMs } = this.tape;
-    const [begin, isWhole] = [this.#begin, this.#isWhole];
-    const end = this.tape.isDelisted === true ? Infinity : this.knownAt(rows - 1) + this.#ageMaxMs;
-    const numbers = new Float64Array(count).fill(Number.NaN);
-    for (let i = 0; i < count; i++) {
-      const at = momentOf(moments, i);
-      if (!(at <= end)) break;
-      const row = isWhole ? Math.min(Math.floor((at - begin) / barMs), rows - 1) : this.freshRowAt(at);
-      if (row >= 0) numbers[i] = close[row] ?? Number.NaN;
-    }
-    return numbers;
-  }
-
   /** When a row became known. */
   knownAt(row: number): number {
-    const { times, barMs } = this.tape;
-    return this.#isWhole ? this.#begin + row * barMs : (times[row] ?? Number.NaN) + barMs;
+    return (this.tape.times[row] ?? Number.NaN) + this.tape.barMs;
   }
 
-  /** Cached, because the same row is mostly read again. */
+  /** The exact decimal of a row: that of its shortest text. */
   priceIn(row: number): Price {
-    if (this.#exact?.row !== row) this.#exact = { row, price: exactPrice(this.tape.close[row] ?? 0) };
-    return this.#exact.price;
+    return price(String(this.tape.close[row] ?? 0));
   }
 
   /** The last row known at `at`; -1 when there is none, or when it is too old. */
@@ -293,44 +237,10 @@ class History {
   /** The last row known at `at`; -1 when there is none. */
   rowAt(at: number): number {
     const { rows, barMs } = this.tape;
-    const slot = barMs > 0 ? Math.floor((at - this.#begin) / barMs) : 0;
-    if (this.#isWhole) return Math.max(-1, Math.min(slot, rows - 1));
-    // Without a gap since the last search, the distance in rows follows from the time. With a gap, the row is earlier,
-    // and the search continues from there in steps that double.
-    const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
-    this.#slot = slot;
-    let [low, high, step] = [guess, rows, 1];
-    if (this.#isKnown(guess, at)) {
-      for (; low + step < rows && this.#isKnown(low + step, at); step *= 2) low += step;
-      high = Math.min(rows, low + step);
-    } else {
-      for (low--, high = guess; low >= 0 && !this.#isKnown(low, at); step *= 2) {
-        high = low;
-        low = Math.max(-1, low - 2 * step);
-      }
-    }
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.#isKnown(middle, at)) low = middle;
-      else high = middle;
-    }
-    this.#row = Math.max(0, low);
-    return low;
-  }
-
-  #isKnown(row: number, at: number): boolean {
-    return (this.tape.times[row] ?? Number.POSITIVE_INFINITY) + this.tape.barMs <= at;
+    if (this.#isWhole) return Math.max(-1, Math.min(Math.floor((at - this.#begin) / barMs), rows - 1));
+    return lastWhere(rows, (row) => this.knownAt(row) <= at);
   }
 }
-
-/** The last result for each tape. */
-const lastNumbers = new WeakMap<
-  PriceColumns,
-  { readonly moments: Moments; readonly numbers: Float64Array }
->();
-
-const isSame = (one: Moments, other: Moments): boolean =>
-  one.from === other.from && one.stepMs === other.stepMs && one.until === other.until;
 
 /**
  * The last index below `count` for which `holds` is true, if it is true up to some index and false after it; -1 when it

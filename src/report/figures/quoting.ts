@@ -2,7 +2,6 @@ import { fixedEven, fraction, ratioOf } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { Report } from '../json/schema.ts';
 import type { Spread } from '../json/schema-parts.ts';
-import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
 
 /** Figures of quotes and orders, as `report.json` has them. A ratio is omitted if its whole is 0. */
@@ -69,34 +68,20 @@ const hadQuote = (attempt: AttemptFacts): boolean =>
   (attempt.result === 'discarded' && attempt.reason !== undefined && !WITHOUT_QUOTE.has(attempt.reason));
 
 /** Rounded to six decimals, to the nearest. */
-function share(part: number, whole: number): number | undefined {
-  if (whole === 0) return undefined;
-  const millionths = nearestWhole((part / whole) * 1e6);
-  return millionths === undefined
-    ? Number(fixedEven(fraction(ratioOf(part), ratioOf(whole)), 6))
-    : millionths / 1e6;
-}
+const share = (part: number, whole: number): number | undefined =>
+  whole === 0 ? undefined : Number(fixedEven(fraction(ratioOf(part), ratioOf(whole)), 6));
 
 /** Mean rounded to three decimals, to the nearest; ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
-  const sorted = new Float64Array(values);
-  // Skips the sort if the values are already ascending, which is common, because many quotes have the same age.
-  if (!isAscending(sorted)) sorted.sort();
+  const sorted = Float64Array.from(values).toSorted();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
-  let sum = 0;
-  for (const value of sorted) sum += value;
-  const mean = sum / sorted.length;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   return {
     count: sorted.length,
     mean: Math.round(mean * 1000) / 1000,
     median: rank(0.5),
     p95: rank(0.95),
-    max: sorted.at(-1) ?? 0,
+    max: rank(1),
   };
-}
-
-function isAscending(values: Float64Array): boolean {
-  for (let i = 1; i < values.length; i++) if (!((values[i - 1] ?? 0) <= (values[i] ?? 0))) return false;
-  return true;
 }

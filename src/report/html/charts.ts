@@ -1,4 +1,5 @@
 import { approximate } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
 import { fixed } from '../figures/digits.ts';
 import type { SliceFacts } from '../figures/facts.ts';
 import type { Figures, Group } from '../figures/figures.ts';
@@ -81,7 +82,9 @@ export const several = (charts: readonly Markup[]): Markup => {
 
 /** Cost of each slice in chronological order. If prices moved in between, also the cost of the quotes alone. */
 export function costsBySlice(groups: readonly Group[]): Markup {
-  const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
+  const drawn = new Set(
+    groups.toSorted((a, b) => b.row.fills.fills - a.row.fills.fills).slice(0, GROUPS_MAX),
+  );
   const shown = groups.filter((group) => drawn.has(group));
   const isSmall = shown.length > 2;
   const charts = shown.flatMap((group, i) => sliceCharts(group, `s${i}`, isSmall));
@@ -89,65 +92,36 @@ export function costsBySlice(groups: readonly Group[]): Markup {
   return markup`${isSmall ? several(charts) : charts}${left === 0 ? '' : markup`<p class="soft">${left} more with fewer fills are in report.json.</p>`}`;
 }
 
-/** Cost of one slice, as numbers for drawing. Exact values are in `report.json`. */
-interface SliceCost {
-  readonly at: number;
-  /** Cost compared with its parent's arrival price, and the value at that price. */
-  readonly cost: number;
-  readonly atArrival: number;
-  /** Cost compared with the price at its decision, and the value at that price. */
-  readonly execution: number;
-  readonly atDecision: number;
-}
+/** A cost and the value that its basis points refer to, as numbers for drawing. Exact values are in `report.json`. */
+type Cost = readonly [cost: number, of: number];
+const costOf = (cost: Money, of: Money): Cost => [approximate(cost), approximate(of)];
 
-function* sliceCosts({ facts, arrival }: ParentFigures): Generator<SliceCost> {
-  if (arrival === undefined) return;
-  const [sign, first] = [facts.side === 'buy' ? 1 : -1, approximate(arrival)];
-  const bySlice =
-    facts.slices.size === 1
-      ? new Map([[facts.fills[0]?.record.slice ?? 0, facts.fills]])
-      : Map.groupBy(facts.fills, ({ record }) => record.slice);
-  for (const [slice, fills] of bySlice) {
-    const { at, intent } = facts.slices.get(slice) ?? {};
-    if (at === undefined) continue;
-    const decided = intent?.decision_price === undefined ? first : Number(intent.decision_price);
-    let [traded, paid] = [0, 0];
-    for (const { figures } of fills) {
-      traded += approximate(figures.quantity);
-      paid += approximate(figures.amount);
-    }
-    if (traded === 0) continue;
-    const [atArrival, atDecision] = [traded * first, traded * decided];
-    yield {
-      at,
-      cost: sign * (paid - atArrival),
-      atArrival,
-      execution: sign * (paid - atDecision),
-      atDecision,
-    };
-  }
-}
-
-function sliceCharts(group: Group, id: string, isSmall: boolean): readonly Markup[] {
-  const slices = group.parents.flatMap((parent) => [...sliceCosts(parent)]).toSorted((a, b) => a.at - b.at);
+function sliceCharts({ row, parents }: Group, id: string, isSmall: boolean): readonly Markup[] {
+  const slices = parents
+    .flatMap((parent) => parent.slices)
+    .toSorted((a, b) => a.facts.at - b.facts.at)
+    .flatMap(({ traded, cost, paper, execution = cost, atDecision = paper }) =>
+      traded.isZero() || !cost || !paper || !execution || !atDecision
+        ? []
+        : [
+            {
+              arrival: costOf(cost, paper),
+              decision: costOf(execution, atDecision),
+              isMoved: !paper.eq(atDecision),
+            },
+          ],
+    );
   if (slices.length < 2) return [];
-  const isMoving = slices.some(({ atArrival, atDecision }) => atArrival !== atDecision);
-  const what = `${group.strategy}, ${group.side} ${group.pair}`;
-  const bars = (name: string, against: string, own: string): Drawn => ({
-    id: own,
-    isSmall,
-    title: `Cost by slice: ${what}${name}`,
-    against,
-  });
+  const title = `Cost by slice: ${row.strategy}, ${row.side} ${row.pair}`;
+  const ofArrival = slices.map(({ arrival }) => arrival);
+  const ofDecision = slices.map(({ decision }) => decision);
   return [
-    barsOf(slices, ofArrival, bars('', 'against arrival', id)),
-    ...(isMoving ? [barsOf(slices, ofDecision, bars(', execution alone', 'against the price at each decision', `${id}e`))] : []), // prettier-ignore
-  ];
+    barsOf(ofArrival, { id, title, isSmall, against: 'against arrival' }),
+    ...(slices.some(({ isMoved }) => isMoved)
+      ? [barsOf(ofDecision, { id: `${id}e`, title: `${title}, execution alone`, isSmall, against: 'against the price at each decision' })]
+      : []),
+  ]; // prettier-ignore
 }
-
-type Measure = (slice: SliceCost) => readonly [cost: number, of: number];
-const ofArrival: Measure = ({ cost, atArrival }) => [cost, atArrival];
-const ofDecision: Measure = ({ execution, atDecision }) => [execution, atDecision];
 
 interface Drawn {
   readonly id: string;
@@ -158,15 +132,19 @@ interface Drawn {
 }
 
 /** Basis points; if there are more bars than fit, neighbours are combined. */
-function barsOf(slices: readonly SliceCost[], of: Measure, { id, title, isSmall, against }: Drawn): Markup {
-  const each = Math.ceil(slices.length / (isSmall ? BARS_MAX / 2 : BARS_MAX));
-  const bars = Array.from({ length: Math.ceil(slices.length / each) }, (_, i): Point => [i + 1, bpsOfSlices(slices.slice(i * each, (i + 1) * each), of)]); // prettier-ignore
+function barsOf(costs: readonly Cost[], { id, title, isSmall, against }: Drawn): Markup {
+  const each = Math.ceil(costs.length / (isSmall ? BARS_MAX / 2 : BARS_MAX));
+  const bars = Array.from({ length: Math.ceil(costs.length / each) }, (_, i): Point => {
+    const own = costs.slice(i * each, (i + 1) * each);
+    const [part, whole] = own.reduce(([cost, of], [a, b]): Cost => [cost + a, of + b], [0, 0]);
+    return [i + 1, whole === 0 ? 0 : (10_000 * part) / whole];
+  });
   const worst = bars.reduce((a, b) => (b[1] > a[1] ? b : a));
   const best = bars.reduce((a, b) => (b[1] < a[1] ? b : a));
   return chart({
     id,
     title,
-    says: `${slices.length} slices${each > 1 ? `, ${each} to a bar` : ''}; highest ${worst[1].toFixed(2)} at ${worst[0]}, lowest ${best[1].toFixed(2)} at ${best[0]}`,
+    says: `${costs.length} slices${each > 1 ? `, ${each} to a bar` : ''}; highest ${worst[1].toFixed(2)} at ${worst[0]}, lowest ${best[1].toFixed(2)} at ${best[0]}`,
     bars,
     x: 'count',
     value: bps,
@@ -174,16 +152,6 @@ function barsOf(slices: readonly SliceCost[], of: Measure, { id, title, isSmall,
     isSmall,
     across: `basis points ${against}; ${each > 1 ? `bars of ${each} slices` : 'slices'} in the order of time`,
   });
-}
-
-function bpsOfSlices(slices: readonly SliceCost[], of: Measure): number {
-  let [part, whole] = [0, 0];
-  for (const slice of slices) {
-    const [own, at] = of(slice);
-    part += own;
-    whole += at;
-  }
-  return whole === 0 ? 0 : (10_000 * part) / whole;
 }
 
 /** The price of a pair during its trading, with every fill and every slot without a trade. */

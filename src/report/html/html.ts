@@ -2,18 +2,7 @@ import { money } from '../../core/money.ts';
 import { isReason, reasons } from '../../core/reasons.ts';
 import { costChart, costsBySlice, priceChart, several } from './charts.ts';
 import type { Figures } from '../figures/figures.ts';
-import {
-  bpsCell,
-  grouped,
-  markup,
-  percent,
-  priced,
-  sized,
-  table,
-  timeCell,
-  timeText,
-  valued,
-} from './markup.ts';
+import { bpsCell, grouped, markup, percent, priced, sized, table, timeCell, timeText, valued } from './markup.ts'; // prettier-ignore
 import type { Markup, Piece } from './markup.ts';
 import { oversightSection } from './oversight.ts';
 import { page } from './page.ts';
@@ -27,6 +16,18 @@ import { tearsheet } from '../tearsheet/tearsheet.ts';
 /** Maximum number of rows of the parent table; the rest is in `report.json`. */
 const ROWS_MAX = 100;
 const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
+const PART_HEADS = ['#Delay', '#Trading', '#Opportunity', '#Fees', '#Shortfall'];
+const BENCHMARK_HEADS = ['Strategy', 'What', '#Arrival', '#Arrival with fees', '#TWAP', '#VWAP', '#Missed slices', '#Their cost', '#Passed slots', '#Their cost']; // prettier-ignore
+const MONEY_PARTS = [
+  'paper',
+  'delay',
+  'timing',
+  'execution',
+  'trading',
+  'opportunity',
+  'fees',
+  'total',
+] as const;
 
 /**
  * A report as one self-contained HTML document with inline charts, which needs no script and no network. `figures` are
@@ -113,44 +114,15 @@ ${totals.map((total, i) => costChart(total, `c${i}`))}
 ${table({
   caption: 'Implementation shortfall in money',
   note: 'delay + trading + opportunity + fees = shortfall, to the last digit; trading = timing + execution',
-  head: [
-    'Currency',
-    '#Planned at decision',
-    '#Delay',
-    '#Timing',
-    '#Execution',
-    '#Trading',
-    '#Opportunity',
-    '#Fees',
-    '#Shortfall',
-  ],
+  head: ['Currency', '#Planned at decision', '#Delay', '#Timing', '#Execution', ...PART_HEADS.slice(1)],
   rows: totals.map(({ quote, costs: sums }) => [
     quote,
-    ...[
-      sums.paper,
-      sums.delay,
-      sums.timing,
-      sums.execution,
-      sums.trading,
-      sums.opportunity,
-      sums.fees,
-      sums.total,
-    ].map((amount) => valued(amount, sums.paper)),
+    ...MONEY_PARTS.map((part) => valued(sums[part], sums.paper)),
   ]),
 })}
 ${table({
   caption: 'By strategy, in basis points of the planned value at the decision price',
-  head: [
-    'Strategy',
-    'What',
-    '#Traded',
-    '#Average price',
-    '#Delay',
-    '#Trading',
-    '#Opportunity',
-    '#Fees',
-    '#Shortfall',
-  ],
+  head: ['Strategy', 'What', '#Traded', '#Average price', ...PART_HEADS],
   rows: groups.map((group) => [
     group.strategy,
     whatOf(group),
@@ -162,18 +134,7 @@ ${table({
 ${table({
   caption: 'Against benchmarks, in basis points',
   note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the window of each parent. Missed slices ended with a remainder; passed slots had no attempt. The shortfall includes their cost',
-  head: [
-    'Strategy',
-    'What',
-    '#Arrival',
-    '#Arrival with fees',
-    '#TWAP',
-    '#VWAP',
-    '#Missed slices',
-    '#Their cost',
-    '#Passed slots',
-    '#Their cost',
-  ],
+  head: BENCHMARK_HEADS,
   rows: groups.map((group) => [
     group.strategy,
     whatOf(group),
@@ -260,27 +221,11 @@ function whyNot({ untraded }: Report): Markup {
   return markup`<section aria-label="Why slices did not trade"><h2>Why slices did not trade</h2>
 ${table({
   caption: 'Slices, and evaluations of a schedule or a price, without a trade',
-  head: [
-    'Strategy',
-    'Reason',
-    'In words',
-    '#Slices',
-    '#Evaluations',
-    'First',
-    'Last',
-    'Figures of the last occurrence',
-  ],
+  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Evaluations', 'First', 'Last', 'Figures of the last occurrence'],
   rows: untraded.map((row) => [
-    row.strategy,
-    row.reason,
-    row.words,
-    row.slices,
-    row.looks,
-    timeCell(row.first),
-    timeCell(row.last),
-    row.detail,
+    row.strategy, row.reason, row.words, row.slices, row.looks, timeCell(row.first), timeCell(row.last), row.detail,
   ]),
-})}</section>`;
+})}</section>`; // prettier-ignore
 }
 
 function parents({ parents: all, parents_left_out: left }: Report): Markup {
@@ -291,21 +236,7 @@ function parents({ parents: all, parents_left_out: left }: Report): Markup {
 ${table({
   caption: 'Parents in order of their start',
   note: hidden === 0 ? undefined : `${hidden} more are in report.json; the sums above include them`,
-  head: [
-    'Parent',
-    'Strategy',
-    'Started, UTC',
-    'What',
-    '#Planned',
-    '#Traded',
-    '#Arrival price',
-    '#Average price',
-    '#Delay',
-    '#Trading',
-    '#Opportunity',
-    '#Fees',
-    '#Shortfall',
-  ],
+  head: ['Parent', 'Strategy', 'Started, UTC', 'What', '#Planned', '#Traded', '#Arrival price', '#Average price', ...PART_HEADS],
   rows: shown.map((one) => [
     markup`<code>${one.parent}</code>${one.open ? markup` <span class="badge">open</span>` : ''}`,
     one.strategy,
@@ -317,5 +248,5 @@ ${table({
     one.average_price === undefined ? '–' : priced(one.average_price),
     ...PARTS.map((part) => bpsCell(one.costs?.bps?.[part])),
   ]),
-})}</section>`;
+})}</section>`; // prettier-ignore
 }

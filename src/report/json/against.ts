@@ -1,10 +1,10 @@
 import { subtract, text } from '../../core/money.ts';
 import type { Money } from '../../core/money.ts';
-import { isoOf } from '../../core/time.ts';
 import type { Figures } from '../figures/figures.ts';
-import { sumOf } from '../figures/figures.ts';
+import { mapped } from '../figures/rows.ts';
+import { averageOf, costsOf, sumOfShortfalls } from '../figures/shortfall.ts';
 import type { ParentFigures, Shortfall } from '../figures/shortfall.ts';
-import { averageOf, costsJson } from './json-parts.ts';
+import { namesOf } from './json-parents.ts';
 import { SIGNS } from './json.ts';
 import type { Report } from './schema.ts';
 
@@ -13,8 +13,8 @@ export const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees', 'to
 type Part = (typeof PARTS)[number];
 type Parts = Readonly<Record<Part, string>>;
 
-type ParentJson = Report['parents'][number];
-type Side = Pick<ParentJson, 'planned' | 'traded' | 'amount' | 'average_price' | 'open' | 'costs'>;
+type ParentRow = Report['parents'][number];
+type Side = Pick<ParentRow, 'planned' | 'traded' | 'amount' | 'average_price' | 'open' | 'costs'>;
 
 /** The parents of a journal beside those of a backtest of the same strategies: plain JSON, amounts as text. */
 export interface Against extends AgainstFacts {
@@ -39,8 +39,7 @@ interface AgainstFacts {
 
 type Compared = Readonly<Record<'live' | 'model' | 'difference', Parts>>;
 
-type Named = Pick<ParentJson, 'parent' | 'strategy' | 'leg' | 'pair' | 'side' | 'base' | 'quote' | 'due_at'>;
-export interface ParentAgainst extends Named {
+export interface ParentAgainst extends ReturnType<typeof namesOf> {
   /** Omitted: the desk or the model has no such parent. */
   readonly live?: Side | undefined;
   readonly model?: Side | undefined;
@@ -52,10 +51,7 @@ export interface ParentAgainst extends Named {
 export function againstOf(live: Figures, model: Figures, facts: AgainstFacts): Against {
   const others = new Map(model.parents.map((parent) => [parent.facts.parent, parent]));
   const pairs = live.parents.map((parent) => ({ parent, other: others.get(parent.facts.parent) }));
-  for (const {
-    facts: { parent },
-  } of live.parents)
-    others.delete(parent);
+  for (const parent of live.parents) others.delete(parent.facts.parent);
   const both = pairs.flatMap(({ parent: { shortfall, quote }, other }) =>
     shortfall === undefined || other?.shortfall === undefined
       ? []
@@ -67,7 +63,7 @@ export function againstOf(live: Figures, model: Figures, facts: AgainstFacts): A
     totals: [...Map.groupBy(both, ({ quote }) => quote)].map(([quote, all]) => ({
       quote,
       parents: all.length,
-      ...compared(all.map((one) => one.live).reduce(sumOf), all.map((one) => one.model).reduce(sumOf)),
+      ...compared(sumOfShortfalls(all.map((one) => one.live)), sumOfShortfalls(all.map((one) => one.model))),
     })),
     parents: [
       ...pairs.map(({ parent, other }) => rowOf(parent, parent, other)),
@@ -76,23 +72,12 @@ export function againstOf(live: Figures, model: Figures, facts: AgainstFacts): A
   };
 }
 
-function rowOf(each: ParentFigures, live?: ParentFigures, model?: ParentFigures): ParentAgainst {
-  const { parent, strategy, leg, pair, side, decidedAt } = each.facts;
-  const [one, other] = [live?.shortfall, model?.shortfall];
-  return {
-    parent,
-    strategy,
-    leg,
-    pair,
-    side,
-    base: each.base,
-    quote: each.quote,
-    due_at: isoOf(decidedAt),
-    live: live && sideOf(live),
-    model: model && sideOf(model),
-    difference: one && other && compared(one, other).difference,
-  };
-}
+const rowOf = (each: ParentFigures, live?: ParentFigures, model?: ParentFigures): ParentAgainst => ({
+  ...namesOf(each),
+  live: live && sideOf(live),
+  model: model && sideOf(model),
+  difference: live?.shortfall && model?.shortfall && compared(live.shortfall, model.shortfall).difference,
+});
 
 const sideOf = ({ planned, traded, amount, isOpen, shortfall }: ParentFigures): Side => ({
   traded: text(traded),
@@ -100,12 +85,11 @@ const sideOf = ({ planned, traded, amount, isOpen, shortfall }: ParentFigures): 
   open: isOpen,
   planned: planned && text(planned),
   average_price: averageOf(amount, traded),
-  costs: shortfall && costsJson(shortfall),
+  costs: shortfall && costsOf(shortfall),
 });
 
 function compared(live: Shortfall, model: Shortfall): Compared {
-  const partsOf = (of: (part: Part) => Money): Parts =>
-    Object.fromEntries(PARTS.map((part) => [part, text(of(part))])) as Parts; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all parts
+  const partsOf = (of: (part: Part) => Money): Parts => mapped(PARTS, (part) => text(of(part)));
   return {
     live: partsOf((part) => live[part]),
     model: partsOf((part) => model[part]),

@@ -1,95 +1,100 @@
 import { approximate, text } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
-import { againstPrice, benchmark } from '../figures/figures.ts';
-import type { Figures } from '../figures/figures.ts';
-import { averageOf, costsJson, slippage } from './json-parts.ts';
+import { benchmark } from '../figures/figures.ts';
+import type { Benchmark, Figures } from '../figures/figures.ts';
 import { passedOf } from '../figures/passed-times.ts';
-import type { PriceBook, Seen } from '../figures/prices.ts';
-import type { Report } from './schema.ts';
-import { statedBps } from '../figures/shortfall.ts';
+import type { Seen } from '../figures/prices.ts';
+import { averageOf, costsOf, statedBps } from '../figures/shortfall.ts';
 import type { ParentFigures, SliceFigures } from '../figures/shortfall.ts';
+import type { Report } from './schema.ts';
 
 /** Maximum number of parents and slices in a report. The rest is only in its sums and in `fills.csv`. */
 export const PARENTS_MAX = 1_000;
 const SLICES_MAX = 5_000;
 
-type ParentJson = Report['parents'][number];
-type SliceJson = ParentJson['slices'][number];
-type BenchmarkJson = NonNullable<ParentJson['twap']>;
+type ParentRow = Report['parents'][number];
 
 /** All parents, or those with the largest costs and gains, in the order of their start. */
-export function parentsJson({ parents, prices }: Figures): readonly ParentJson[] {
-  const room = { slices: SLICES_MAX };
-  return listedOf(parents).map((parent) => parentJson(parent, prices, room));
-}
-
-function listedOf(parents: readonly ParentFigures[]): readonly ParentFigures[] {
-  if (parents.length <= PARENTS_MAX) return parents;
-  const weighed = parents.map((parent) => ({
-    parent,
-    weight: Math.abs(parent.shortfall === undefined ? 0 : approximate(parent.shortfall.total)),
-  }));
+export function parentRows({ parents, prices }: Figures): readonly ParentRow[] {
+  const weightOf = ({ shortfall }: ParentFigures): number =>
+    Math.abs(shortfall === undefined ? 0 : approximate(shortfall.total));
+  const weighed = parents.map((parent) => ({ parent, weight: weightOf(parent) }));
   const most = weighed.toSorted((a, b) => b.weight - a.weight).slice(0, PARENTS_MAX);
-  const chosen = new Set(most.map(({ parent }) => parent));
-  return parents.filter((parent) => chosen.has(parent));
+  const listed = new Set(most.map(({ parent }) => parent));
+  let room = SLICES_MAX;
+  return parents
+    .filter((parent) => listed.has(parent))
+    .map((parent) => {
+      const { facts, arrival, window, shortfall, slices, decision, end, planned } = parent;
+      const shown = slices.slice(0, room);
+      room -= shown.length;
+      const passed = passedOf(parent, prices);
+      const against = (by: Benchmark): ParentRow['twap'] => {
+        const found = benchmark(parent, prices, by);
+        return found && { price: text(found.price), slippage_bps: statedBps(found.over, found.at) };
+      };
+      return {
+        ...namesOf(parent),
+        begun_at: isoOf(facts.begunAt),
+        ended_at: isoOf(parent.endedAt),
+        window: { from: isoOf(window.from), until: isoOf(window.until) },
+        open: parent.isOpen,
+        traded: text(parent.traded),
+        amount: text(parent.amount),
+        fees: text(parent.fees),
+        missed: facts.missed.length,
+        slices: shown.map(sliceRow),
+        slices_left_out: slices.length - shown.length,
+        never_began: facts.unbegun && true,
+        planned: planned && text(planned),
+        average_price: averageOf(parent.amount, parent.traded),
+        decision: decision && seenRow(decision),
+        arrival_price: arrival && text(arrival),
+        end: end && seenRow(end),
+        costs: shortfall && costsOf(shortfall),
+        twap: against('timeWeighted'),
+        vwap: against('volumeWeighted'),
+        passed_cost:
+          passed.passed_slots > 0 && passed.passed_without_price === 0 ? text(passed.passed_cost) : undefined,
+      };
+    });
 }
 
-function parentJson(parent: ParentFigures, prices: PriceBook, room: { slices: number }): ParentJson {
-  const { facts, traded, amount, planned, decision, arrival, end, shortfall } = parent;
-  const slices = parent.slices.slice(0, room.slices);
-  room.slices -= slices.length;
-  const passed = facts.missed.length === 0 ? undefined : passedOf([parent], prices);
-  return {
-    parent: facts.parent,
-    strategy: facts.strategy,
-    leg: facts.leg,
-    pair: facts.pair,
-    side: facts.side,
-    base: parent.base,
-    quote: parent.quote,
-    due_at: isoOf(facts.decidedAt),
-    begun_at: isoOf(facts.begunAt),
-    ended_at: isoOf(parent.endedAt),
-    window: { from: isoOf(parent.window.from), until: isoOf(parent.window.until) },
-    open: parent.isOpen,
-    traded: text(traded),
-    amount: text(amount),
-    fees: text(parent.fees),
-    missed: facts.missed.length,
-    slices: slices.map(sliceJson),
-    slices_left_out: parent.slices.length - slices.length,
-    never_began: facts.unbegun === undefined ? undefined : true,
-    planned: planned && text(planned),
-    average_price: averageOf(amount, traded),
-    decision: decision && seenJson(decision),
-    arrival_price: arrival && text(arrival),
-    end: end && seenJson(end),
-    costs: shortfall && costsJson(shortfall),
-    twap: benchmarkJson(parent, prices, 'time'),
-    vwap: benchmarkJson(parent, prices, 'volume'),
-    passed_cost: passed?.withoutPrice === 0 ? text(passed.cost) : undefined,
-  };
-}
+/** What a parent is. */
+export const namesOf = ({
+  facts,
+  base,
+  quote,
+}: ParentFigures): Pick<
+  ParentRow,
+  'parent' | 'strategy' | 'leg' | 'pair' | 'side' | 'base' | 'quote' | 'due_at'
+> => ({
+  parent: facts.parent,
+  strategy: facts.strategy,
+  leg: facts.leg,
+  pair: facts.pair,
+  side: facts.side,
+  base,
+  quote,
+  due_at: isoOf(facts.decidedAt),
+});
 
-function benchmarkJson(
-  parent: ParentFigures,
-  prices: PriceBook,
-  weight: 'time' | 'volume',
-): BenchmarkJson | undefined {
-  const each = benchmark(parent, prices, weight);
-  return each && { price: text(each), slippage_bps: slippage(againstPrice(parent, each)) };
-}
-
-const seenJson = ({ price, at, from }: Seen): NonNullable<ParentJson['end']> => ({
+const seenRow = ({ price, at, from }: Seen): NonNullable<ParentRow['end']> => ({
   price: text(price),
   at: isoOf(at),
   from,
 });
 
-function sliceJson(figures: SliceFigures): SliceJson {
-  const { facts, traded, amount, decision, cost: paid, paper, timing, execution, missedCost } = figures;
+function sliceRow({
+  facts,
+  traded,
+  amount,
+  cost,
+  paper,
+  ...figures
+}: SliceFigures): ParentRow['slices'][number] {
   const { intent, end } = facts;
-  const isCosted = paid !== undefined && paper !== undefined;
+  const { decision, timing, execution, missedCost } = figures;
   return {
     slice: facts.slice,
     slot: isoOf(facts.slot),
@@ -106,8 +111,8 @@ function sliceJson(figures: SliceFigures): SliceJson {
     detail: end?.body.detail,
     average_price: averageOf(amount, traded),
     decision_price: decision && text(decision),
-    cost: isCosted ? text(paid) : undefined,
-    cost_bps: isCosted ? statedBps(paid, paper) : undefined,
+    cost: cost && text(cost),
+    cost_bps: cost && paper && statedBps(cost, paper),
     timing: timing && text(timing),
     execution: execution && text(execution),
     missed_cost: missedCost && text(missedCost),

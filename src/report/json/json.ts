@@ -1,17 +1,15 @@
-import { add, text } from '../../core/money.ts';
+import { text } from '../../core/money.ts';
 import { reasons } from '../../core/reasons.ts';
 import { instant, isoOf } from '../../core/time.ts';
-import { atCosts } from '../figures/at-costs.ts';
-import type { Costs, Figures, Group, Total } from '../figures/figures.ts';
+import type { Figures } from '../figures/figures.ts';
 import type { UntradedFacts } from '../figures/facts.ts';
 import { gapsOf } from '../figures/gaps.ts';
-import { PARENTS_MAX, parentsJson } from './json-parents.ts';
-import { averageOf, costsJson, slippage } from './json-parts.ts';
-import { portfolioJson } from './json-portfolio.ts';
-import { oversightJson } from './oversight.ts';
+import { PARENTS_MAX, parentRows } from './json-parents.ts';
+import { oversightOf } from '../oversight/oversight.ts';
 import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
-import { REPORT_FORMAT } from './format.ts';
+import { onDemand } from '../figures/rows.ts';
+import { REPORT_FORMAT } from './schema.ts';
 import type { Report } from './schema.ts';
 import { isRecord } from '../../core/text/json.ts';
 
@@ -24,10 +22,10 @@ export const SIGNS = {
 /** A report as the data of `report.json`. Parts that a terminal does not show are computed on demand. */
 export function reportOf(figures: Figures): Report {
   const { facts, input, from, until } = figures;
-  let parents: Report['parents'] | undefined;
-  const distinct = (values: readonly string[]): string[] => [...new Set(values)];
-  const starts = facts.starts.map(({ body }) => body);
-  return {
+  const startsOf = (by: 'desk' | 'mode' | 'version' | 'config_hash'): string[] => [
+    ...new Set(facts.starts.map(({ body }) => body[by])),
+  ];
+  return onDemand({
     format: REPORT_FORMAT,
     version: input.version,
     signs: SIGNS,
@@ -35,10 +33,10 @@ export function reportOf(figures: Figures): Report {
     made_from: {
       records: facts.records,
       head: facts.head,
-      desks: distinct(starts.map(({ desk }) => desk)),
-      modes: distinct(starts.map(({ mode }) => mode)),
-      versions: distinct(starts.map(({ version }) => version)),
-      config_hashes: distinct(starts.map(({ config_hash: hash }) => hash)),
+      desks: startsOf('desk'),
+      modes: startsOf('mode'),
+      versions: startsOf('version'),
+      config_hashes: startsOf('config_hash'),
       corrections: facts.corrections,
     },
     prices: figures.prices.tapes.map((tape) => historyJson(tape, figures)),
@@ -54,21 +52,21 @@ export function reportOf(figures: Figures): Report {
         finished_at: finished && isoOf(finished.at),
         finished: finished?.reason,
       })),
-    totals: figures.totals.map(totalJson),
+    totals: figures.totals,
     carry: input.carry?.map(({ currency, amount }) => ({ currency, amount: text(amount) })),
     quoting: figures.quoting,
-    groups: figures.groups.map(groupJson),
+    groups: figures.groups.map(({ row }) => row),
     // Computed on demand, because a terminal shows none of this long list.
-    get parents(): Report['parents'] {
-      return (parents ??= parentsJson(figures));
+    get parents() {
+      return parentRows(figures);
     },
     parents_left_out: Math.max(0, figures.parents.length - PARENTS_MAX),
     fills: figures.fills.length,
     untraded: untradedJson(figures.untraded),
-    portfolios: figures.portfolios.map(portfolioJson),
+    portfolios: figures.portfolios,
     backtest: input.backtest,
-    oversight: input.oversight && oversightJson(figures, input.oversight),
-  };
+    oversight: input.oversight && oversightOf(figures, input.oversight),
+  });
 }
 
 function historyJson(tape: PriceColumns, { from, until }: Figures): Report['prices'][number] {
@@ -84,53 +82,6 @@ function historyJson(tape: PriceColumns, { from, until }: Figures): Report['pric
     ...(barMs === 0 ? {} : { gaps, missing_bars: missingBars, longest_gap_ms: longestMs }),
   };
 }
-
-const sumsJson = ({
-  shortfall,
-  missed,
-  passed,
-  parents,
-  withoutPrice,
-}: Costs): Report['totals'][number]['costs'] => ({
-  ...costsJson(shortfall),
-  parents,
-  without_price: withoutPrice,
-  missed_slices: missed.slices,
-  missed_cost: text(missed.cost),
-  passed_slots: passed.slots,
-  passed_without_price: passed.withoutPrice,
-  passed_cost: text(passed.cost),
-});
-
-const totalJson = ({ quote, amount, fees, costs }: Total): Report['totals'][number] => ({
-  quote,
-  amount: text(amount),
-  fees: text(fees),
-  costs: sumsJson(costs),
-  at_costs: atCosts(costs.shortfall.total, add(costs.shortfall.execution, costs.shortfall.fees)),
-});
-
-const groupJson = (group: Group): Report['groups'][number] => ({
-  strategy: group.strategy,
-  pair: group.pair,
-  base: group.base,
-  quote: group.quote,
-  side: group.side,
-  traded: text(group.traded),
-  amount: text(group.amount),
-  average_price: averageOf(group.amount, group.traded),
-  costs: sumsJson(group.costs),
-  get twap_slippage_bps() {
-    return slippage(group.twap);
-  },
-  get vwap_slippage_bps() {
-    return slippage(group.vwap);
-  },
-  fills: group.fills,
-  get quoting() {
-    return group.quoting;
-  },
-});
 
 function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
   const rows = Map.groupBy(untraded, ({ strategy, reason }) => `${strategy}\n${reason}`);

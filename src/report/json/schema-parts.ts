@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapped } from '../figures/rows.ts';
 
 /**
  * Parts of the schema of `report.json`. Every description states unit, sign and formula. `docs/report.md` and
@@ -39,7 +40,16 @@ export const spreadOf = (unit: string): z.ZodType<Spread> =>
     p95: z.number().describe(`The ⌈0.95·n⌉-th smallest, ${unit}`),
     max: z.number().describe(`Largest, ${unit}`),
   });
-const partBps = (part: string): typeof bps => bps.describe(`${part} / paper, basis points; positive is bad`);
+/** The parts of a cost, in the order of a report. */
+export const COST_PARTS = [
+  'delay',
+  'trading',
+  'timing',
+  'execution',
+  'opportunity',
+  'fees',
+  'total',
+] as const;
 
 /** Named parts: the schema and the documentation describe each of them once. */
 const costFields = z.strictObject({
@@ -56,15 +66,9 @@ const costFields = z.strictObject({
     'Implementation shortfall: delay + trading + opportunity + fees, exactly; quote currency, positive is bad',
   ),
   bps: z
-    .strictObject({
-      delay: partBps('delay'),
-      trading: partBps('trading'),
-      timing: partBps('timing'),
-      execution: partBps('execution'),
-      opportunity: partBps('opportunity'),
-      fees: partBps('fees'),
-      total: partBps('total'),
-    })
+    .strictObject(
+      mapped(COST_PARTS, (part) => bps.describe(`${part} / paper, basis points; positive is bad`)),
+    )
     .optional()
     .describe('Each cost as a fraction of `paper`; omitted if `paper` is 0'),
   arrival_slippage_bps: bps
@@ -74,6 +78,7 @@ const costFields = z.strictObject({
 });
 
 export const costs = costFields.meta({ id: 'costs' });
+export type Costs = z.output<typeof costs>;
 
 export const sums = costFields
   .extend({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { group, parent } from './schema-parents.ts';
-import { REPORT_FORMAT } from './format.ts';
 import { amount, atCosts, count, list, quoting, sums, time } from './schema-parts.ts';
 import { oversight } from './schema-oversight.ts';
 import { portfolio } from './schema-portfolio.ts';
@@ -9,6 +8,9 @@ import { portfolio } from './schema-portfolio.ts';
  * The schema of `report.json`. Amounts are text with all digits; basis points and ratios have the decimals stated in
  * their fields; times are ISO 8601 in UTC. Unknown values are omitted.
  */
+
+/** It increases when a field is removed or changes its meaning; a new field needs no new version. */
+export const REPORT_FORMAT = 1;
 
 const shortened = z.strictObject({
   end: z.enum(['from', 'until']).describe('Which end of the window'),

@@ -1,23 +1,18 @@
 import type { StoredRecord } from '../../core/record.ts';
 import { settingWords } from '../../core/risk/setting-changes.ts';
 import type { SettingChange } from '../../core/risk/setting-changes.ts';
-import type { Instant } from '../../core/time.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Report } from '../json/schema.ts';
 
 /** A change of the desk or of a part of it: a halt, a pause, a reload, an approval, a person. */
-export interface Action {
-  /** Such as `the desk halted`. */
-  readonly what: string;
-  readonly by: string;
-  readonly why: string;
-  readonly at: Instant;
-  /** Number of its record. */
-  readonly record: number;
-}
+export type Action = NonNullable<Report['oversight']>['actions'][number];
 
 /** The action of a person, or of the desk itself, in a record. */
 export function actionOf({ seq, at, body }: StoredRecord): Action | undefined {
   const action = (what: string): Action | undefined =>
-    'by' in body && 'why' in body ? { what, by: body.by, why: body.why, at, record: seq } : undefined;
+    'by' in body && 'why' in body
+      ? { at: isoOf(at), what, by: body.by, why: body.why, record: seq }
+      : undefined;
   switch (body.kind) {
     case 'control':
       return action(`${body.parent ?? body.strategy ?? body.pair ?? 'the desk'} ${body.state}`);

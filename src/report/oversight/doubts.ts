@@ -1,21 +1,9 @@
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
-import type { Instant } from '../../core/time.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Report } from '../json/schema.ts';
 
 /** An order whose outcome was unknown. */
-export interface Doubt {
-  readonly order: string;
-  readonly since: Instant;
-  /** When the outcome was proven; omitted, like all fields below, while the doubt is open. */
-  readonly until?: Instant | undefined;
-  readonly proof?: 'traded' | 'rejected' | 'absent' | undefined;
-  /** Source of the trade. */
-  readonly source?: FillRecord['source'] | undefined;
-  /** Text of the record that ended it. */
-  readonly detail?: string | undefined;
-  /** The person who resolved it, if the account could not. */
-  readonly by?: string | undefined;
-  readonly records: readonly number[];
-}
+type Doubt = Omit<NonNullable<Report['oversight']>['doubts'][number], 'strategy' | 'pair'>;
 
 /** Orders in doubt and how each was proven, from records in their order. */
 export class Doubts {
@@ -24,30 +12,26 @@ export class Doubts {
   readonly #fills = new Map<string, { readonly seq: number; readonly source: FillRecord['source'] }>();
 
   take({ seq, at, body }: StoredRecord): void {
-    if (body.kind === 'resolved') {
-      const open = this.#doubts.get(body.client_order_id);
-      if (open !== undefined)
-        this.#doubts.set(open.order, { ...open, by: body.by, records: [...open.records, seq] });
-    }
-    if (body.kind === 'fill' && this.#doubts.has(body.client_order_id))
-      this.#fills.set(body.client_order_id, { seq, source: body.source });
-    if (body.kind !== 'attempt') return;
-    const { client_order_id: order, result, detail } = body;
+    if (body.kind !== 'resolved' && body.kind !== 'fill' && body.kind !== 'attempt') return;
+    const { client_order_id: order } = body;
     const open = this.#doubts.get(order);
-    if (result === 'doubt') {
-      if (open === undefined) this.#doubts.set(order, { order, since: at, records: [seq] });
-      return;
-    }
-    if (open === undefined || open.proof !== undefined) return;
-    const proof = result === 'filled' ? 'traded' : result === 'rejected' ? 'rejected' : 'absent';
+    if (body.kind === 'attempt' && body.result === 'doubt' && open === undefined)
+      this.#doubts.set(order, { order, since: isoOf(at), proof: 'open', records: [seq] });
+    if (open === undefined) return;
+    if (body.kind === 'resolved')
+      this.#doubts.set(order, { ...open, by: body.by, records: [...open.records, seq] });
+    if (body.kind === 'fill') this.#fills.set(order, { seq, source: body.source });
+    if (body.kind !== 'attempt' || body.result === 'doubt' || open.proof !== 'open') return;
     const fill = this.#fills.get(order);
     this.#fills.delete(order);
     this.#doubts.set(order, {
-      ...open,
-      until: at,
-      proof,
-      ...(fill === undefined ? {} : { source: fill.source }),
-      ...(detail === undefined ? {} : { detail }),
+      order,
+      since: open.since,
+      until: isoOf(at),
+      source: fill?.source,
+      detail: body.detail,
+      by: open.by,
+      proof: body.result === 'filled' ? 'traded' : body.result === 'rejected' ? 'rejected' : 'absent',
       records: [...open.records, ...(fill === undefined ? [] : [fill.seq]), seq],
     });
   }

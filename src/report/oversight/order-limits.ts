@@ -8,42 +8,22 @@ import type {
   StoredRecord,
 } from '../../core/record.ts';
 import { limitDifference } from '../../core/risk/limit-changes.ts';
-import type { LimitChange } from '../../core/risk/limit-changes.ts';
 import type { LimitTexts } from '../../core/risk/limit-table.ts';
 import { limitsAmong } from '../../core/risk/setting-changes.ts';
 import { SettingHistory } from '../../core/risk/setting-history.ts';
-import { DAY_MS } from '../../core/time.ts';
+import { DAY_MS, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { Report } from '../json/schema.ts';
 
-/** Limits in force for a time, with the orders compared with them. */
+/** Limits in force for a time. */
 export interface LimitPeriod {
-  /** Number of the record that set them. */
-  readonly record: number;
+  readonly row: NonNullable<Report['oversight']>['limits'][number];
   readonly since: Instant;
-  readonly by: string;
-  readonly why: string;
-  readonly approvals: readonly string[];
-  /** `start`: the limits come from a start or reload of an older version, because the journal has no other source. */
-  readonly source: 'settings' | 'start';
   readonly limits: LimitTexts;
-  /** Changes from the previous period; all limits in the first. */
-  readonly changes: readonly LimitChange[];
 }
 
-/** One order that was sent, or may have been sent, and the limits at that time. */
-export interface OrderVerdict {
-  readonly at: Instant;
-  readonly client_order_id: string;
-  readonly pair: string;
-  readonly side: string;
-  /** In the currency of the limits: as quoted if that is the quote currency, otherwise at its worst case. */
-  readonly notional: string;
-  /** Record of the limits in force; `undefined`: the journal does not contain it. */
-  readonly limits_record: number | undefined;
-  readonly verdict: 'within' | 'beyond' | 'unknown';
-  /** The limits that it exceeds, with their figures: `max_order_notional limit=1000 value=1200`. */
-  readonly exceeds: readonly string[];
-}
+/** One order that was sent, or may have been sent, and the limits at that time. Its value is as quoted if the limits have that currency, otherwise at its worst case. */
+export type OrderVerdict = NonNullable<Report['oversight']>['judged'][number];
 
 /**
  * Limits for which the records of an order are sufficient. The other limits depend on balances, prices and the state at
@@ -118,11 +98,6 @@ export class OrderLimits {
     this.#judged = judged;
   }
 
-  /** Whether the journal records its settings. */
-  get isRecorded(): boolean {
-    return this.#history.inForce !== undefined;
-  }
-
   take(record: StoredRecord): void {
     const { at, body } = record;
     this.#turn(at);
@@ -132,17 +107,9 @@ export class OrderLimits {
         const inForce = [...(this.#history.inForce ?? [])].map(([path, { value }]) => [path, value]);
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pairs of text
         const limits = limitsAmong(Object.fromEntries(inForce) as Record<string, string>);
-        this.#begin(record, limits, { ...body, source: 'settings' });
+        this.#begin(record, limits, body);
         break;
       }
-      case 'started':
-        if (this.isRecorded || body.settings !== undefined || body.limits === undefined) break;
-        this.#begin(record, body.limits, { by: 'unknown', why: 'the desk started', source: 'start' });
-        break;
-      case 'reload':
-        if (this.isRecorded || body.limits === undefined) break;
-        this.#begin(record, body.limits, { ...body, source: 'start' });
-        break;
       case 'intent':
         this.#open.set(body.client_order_id, {
           intent: body,
@@ -175,16 +142,11 @@ export class OrderLimits {
   #begin(
     { seq, at }: StoredRecord,
     limits: LimitTexts,
-    {
-      by,
-      why,
-      approvals = [],
-      source,
-    }: Pick<LimitPeriod, 'by' | 'why' | 'source'> & { approvals?: readonly string[] | undefined },
+    { by, why, approvals = [] }: { by: string; why: string; approvals?: readonly string[] | undefined },
   ): void {
     const changes = limitDifference(this.periods.at(-1)?.limits ?? {}, limits);
     if (changes.length === 0 && this.periods.length > 0) return;
-    this.periods.push({ record: seq, since: at, by, why, approvals, source, limits, changes });
+    this.periods.push({ row: { since: isoOf(at), record: seq, by, why, approvals, changes }, since: at, limits }); // prettier-ignore
   }
 
   #turn(at: Instant): void {
@@ -223,12 +185,13 @@ export class OrderLimits {
     const found =
       inForce === undefined ? [] : this.#exceeded(intent, quote, { limits: inForce.limits, notional });
     this.#judged({
-      at,
-      client_order_id: intent.client_order_id,
+      at: isoOf(at),
+      order: intent.client_order_id,
+      strategy: intent.strategy,
+      limits_record: inForce?.row.record,
       pair: intent.pair,
       side: intent.side,
       notional: text(notional),
-      limits_record: inForce?.record,
       verdict: inForce === undefined ? 'unknown' : found.length === 0 ? 'within' : 'beyond',
       exceeds: found.map(({ limit, most, value }) => `${limit} limit=${most} value=${valueText(value)}`),
     });

@@ -1,19 +1,10 @@
-import { approximate, cost } from '../../core/money.ts';
+import { approximate, text } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
 import type { Figures } from '../figures/figures.ts';
 import { statedBps } from '../figures/shortfall.ts';
-import type { ParentFigures, SliceFigures } from '../figures/shortfall.ts';
+import type { Report } from '../json/schema.ts';
 
-/** A slice that traded at an unusual cost compared with the reference price at its decision. Positive is bad. */
-export interface Outlier {
-  readonly parent: ParentFigures;
-  readonly slice: SliceFigures;
-  /** Basis points, four decimals. */
-  readonly bps: string;
-  /** The slices of its pair and size: their number, and their median cost and its bound in basis points. */
-  readonly slices: number;
-  readonly medianBps: number;
-  readonly widthBps: number;
-}
+type Outlier = NonNullable<Report['oversight']>['outliers'][number];
 
 /** With fewer slices, no cost counts as usual. */
 const SLICES_MIN = 20;
@@ -26,31 +17,47 @@ const WIDTH_MIN_BPS = 2;
 /** The rule for outliers, in words. */
 export const OUTLIER_RULE = `A slice is an outlier if its cost against the reference price of its decision differs from the median of its pair and size by more than ${DEVIATIONS} times ${NORMAL} times the median absolute deviation, and by more than ${WIDTH_MIN_BPS} bps. Sizes are alike if their values in quote currency have the same number of digits before the decimal point. Fewer than ${SLICES_MIN} slices have no bound.`;
 
-/** Largest distance from the median first. */
-export function outliersOf({ parents }: Figures): readonly Outlier[] {
-  const judged = parents.flatMap((parent) =>
-    parent.slices.flatMap((slice) => {
-      const { traded, amount, execution, decision } = slice;
-      if (traded.isZero() || execution === undefined || decision === undefined) return [];
-      const bps = statedBps(execution, cost(decision, traded));
-      const key = `${parent.facts.pair} ${Math.floor(Math.log10(approximate(amount)))}`;
-      return bps === undefined ? [] : [{ parent, slice, bps, key }];
+/** Slices that traded at an unusual cost against the reference price of their decision, largest distance from the median first. */
+export function outliersOf({ parents, facts: { attempts } }: Figures): readonly Outlier[] {
+  const judged = parents.flatMap(({ facts, slices }) =>
+    slices.flatMap(({ facts: slice, amount, execution, atDecision }) => {
+      const bps = execution && atDecision && statedBps(execution, atDecision);
+      const digits = Math.floor(Math.log10(approximate(amount)));
+      return bps === undefined ? [] : [{ facts, slice, amount, bps, key: `${facts.pair} ${digits}` }];
     }),
   );
+  const tried = Map.groupBy(attempts.values(), ({ intent: { parent, slice } }) => `${parent} ${slice}`);
   return [...Map.groupBy(judged, ({ key }) => key).values()]
     .filter(({ length }) => length >= SLICES_MIN)
     .flatMap((alike) => {
       const costs = alike.map(({ bps }) => Number(bps));
-      const medianBps = medianOf(costs);
-      const deviation = medianOf(costs.map((bps) => Math.abs(bps - medianBps)));
-      const bound = { slices: alike.length, medianBps, widthBps: Math.max(WIDTH_MIN_BPS, DEVIATIONS * NORMAL * deviation) }; // prettier-ignore
-      return alike.map(({ parent, slice, bps }): Outlier => ({ parent, slice, bps, ...bound }));
+      const median = medianOf(costs);
+      const bound = Math.max(WIDTH_MIN_BPS, DEVIATIONS * NORMAL * medianOf(costs.map((bps) => Math.abs(bps - median)))); // prettier-ignore
+      return alike.map((one) => ({ ...one, slices: alike.length, median, bound, away: Math.abs(Number(one.bps) - median) })); // prettier-ignore
     })
-    .filter((one) => distance(one) > one.widthBps)
-    .toSorted((a, b) => distance(b) - distance(a));
+    .filter(({ away, bound }) => away > bound)
+    .toSorted((a, b) => b.away - a.away)
+    .map(({ facts, slice, amount, bps, median, bound, slices }) => {
+      const reasons = [
+        ...(tried.get(`${facts.parent} ${slice.slice}`) ?? []).flatMap(({ reason, intent }) => [reason ?? [], intent.cuts].flat()),
+        slice.end?.body.reason ?? [],
+      ].flat(); // prettier-ignore
+      return {
+        strategy: facts.strategy,
+        parent: facts.parent,
+        slice: slice.slice,
+        pair: facts.pair,
+        side: facts.side,
+        decided_at: isoOf(slice.at),
+        amount: text(amount),
+        cost_bps: bps,
+        median_bps: median.toFixed(4),
+        bound_bps: bound.toFixed(4),
+        slices,
+        reasons: [...new Set(reasons)],
+      };
+    });
 }
-
-const distance = ({ bps, medianBps }: Outlier): number => Math.abs(Number(bps) - medianBps);
 
 /** The median of the values; for an even number, the mean of the two in the middle. */
 function medianOf(values: readonly number[]): number {

@@ -17,25 +17,25 @@ export type Gap = NonNullable<Report['portfolios'][number]['course']>['gap'];
  * de performance").
  */
 export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
-  const { points, sinceBuilt } = curve;
-  const { count, times, values, indexes, targetIndexes } = points;
-  const start = values[0] ?? 0;
-  const whole = targetIndexes[count - 1] ?? 1;
+  const { points, built } = curve;
+  const [first, last] = [points[0], points.at(-1)];
+  const [start, whole] = [first?.value ?? 0, last?.target_index ?? 1];
   const ordered = costs.toSorted((a, b) => a.at - b.at);
-  const builtAt = sinceBuilt?.at ?? Number.POSITIVE_INFINITY;
+  const builtAt = points[built]?.at ?? Number.POSITIVE_INFINITY;
   let [trading, fees, buildUp, drift, next] = [0, 0, 0, 0, 0];
   // Trades up to the first point are part of the value at that point.
-  while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (times[0] ?? 0)) next++;
-  for (let i = 1; i < count; i++) {
-    const [at, before] = [times[i] ?? 0, indexes[i - 1] ?? 1];
-    const ofIndex = (start * before * whole) / (targetIndexes[i] ?? 1);
+  while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (first?.at ?? 0)) next++;
+  for (const [i, { at, index, target_index: target }] of points.entries()) {
+    const before = points[i - 1];
+    if (before === undefined) continue;
+    const ofIndex = (start * before.index * whole) / target;
     let [spreadPaid, feesPaid] = [0, 0];
     for (let each = ordered[next]; each !== undefined && each.at <= at; each = ordered[++next]) {
       spreadPaid += approximate(each.spread);
       feesPaid += approximate(each.fees);
     }
-    const ofCash = ofIndex / (values[i - 1] ?? 1);
-    const difference = (indexes[i] ?? 1) / before - (targetIndexes[i] ?? 1) / (targetIndexes[i - 1] ?? 1);
+    const ofCash = ofIndex / before.value;
+    const difference = index / before.index - target / before.target_index;
     trading -= spreadPaid * ofCash;
     fees -= feesPaid * ofCash;
     const rest = difference * ofIndex + (spreadPaid + feesPaid) * ofCash;
@@ -43,7 +43,7 @@ export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
     else drift += rest;
   }
   return inWholeUnits(start, {
-    total: start * ((indexes[count - 1] ?? 1) - whole),
+    total: start * ((last?.index ?? 1) - whole),
     trading,
     fees,
     build_up: buildUp,

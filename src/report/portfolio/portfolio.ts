@@ -1,78 +1,38 @@
-import {
-  add,
-  approximate,
-  cost,
-  fixedEven,
-  holding,
-  isAmountText,
-  negate,
-  NO_MONEY,
-  ratio,
-  text,
-} from '../../core/money.ts';
+import { add, approximate, cost, fixedEven, holding, isAmountText, negate, NO_MONEY, ratio, text } from '../../core/money.ts'; // prettier-ignore
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import { drifts, largestDrift, priceIn, valueOn } from '../../core/risk/portfolio.ts';
 import type { Valued } from '../../core/risk/portfolio.ts';
-import { instant } from '../../core/time.ts';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { DriftType } from '../../core/wake.ts';
+import { courseOf } from './course.ts';
 import { equityCurveOf } from './equity-curve.ts';
-import type { EquityCurve, TargetPortfolio } from './equity-curve.ts';
+import type { TargetPortfolio } from './equity-curve.ts';
 import type { Facts, FillFacts, LifeFacts } from '../figures/facts.ts';
 import { atCosts } from '../figures/at-costs.ts';
 import { assetGainsOf } from './asset-gains.ts';
-import type { AssetGain } from './asset-gains.ts';
 import { fillCost } from './fill-costs.ts';
 import type { FillCost } from './fill-costs.ts';
-import { gapOf } from './gap.ts';
-import type { Gap } from './gap.ts';
 import { heldAt, heldBefore, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
 import { rebalancingsOf } from './rebalancings.ts';
-import type { Rebalancing } from './rebalancings.ts';
 import type { PriceBook } from '../figures/prices.ts';
+import { onDemand } from '../figures/rows.ts';
+import type { Report } from '../json/schema.ts';
 import { isRecord } from '../../core/text/json.ts';
 
-/** A portfolio compared with its target weights over a period. Values in cash. */
-export interface PortfolioFigures {
-  readonly strategy: string;
-  readonly cash: string;
-  readonly driftType: DriftType;
-  readonly threshold: string;
-  readonly targets: Readonly<Record<string, string>>;
-  /** Exact values at the first and the last instant with all prices. */
-  readonly start: Valuation | undefined;
-  readonly end: Valuation | undefined;
-  /** `decisions`: evaluations that led to trades. */
-  readonly decisions: number;
-  /** The rebalancings that traded most. */
-  readonly rebalancings: readonly Rebalancing[];
-  readonly traded: Money;
-  /** Statistics of the points; omitted if prices are missing. */
-  readonly course: EquityCurve | undefined;
-  /** Why its return differs from the return of its targets. */
-  readonly gap: Gap | undefined;
-  /** The gain of each currency; `undefined` if a price is missing. */
-  readonly gains: readonly AssetGain[] | undefined;
-  /** The value at the end if the trades of the period had cost nothing, their actual cost, or twice that. */
-  readonly atCosts: ReturnType<typeof atCosts> | undefined;
-}
+type Portfolio = Report['portfolios'][number];
 
-export interface Valuation {
-  readonly at: Instant;
+interface Valuation {
+  readonly row: NonNullable<Portfolio['end']>;
   readonly value: Money;
   readonly worths: ReadonlyMap<string, Money>;
-  /** Fractions, six decimals. */
-  readonly weights: Readonly<Record<string, string>>;
-  /** Largest drift of any currency at that time, of type `driftType`, six decimals. */
-  readonly drift: string;
 }
 
 export function portfoliosOf(
   facts: Facts,
   prices: PriceBook,
   { from, until }: { readonly from: Instant; readonly until: Instant },
-): readonly PortfolioFigures[] {
+): Report['portfolios'] {
   const plans = facts.lives.flatMap((life) => {
     const plan = planOf(life);
     return plan === undefined ? [] : [{ life, plan }];
@@ -96,41 +56,32 @@ interface Scene {
   readonly until: Instant;
 }
 
-function portfolioOf(scene: Scene): PortfolioFigures {
+/** A portfolio compared with its target weights over a period, as `report.json` has it. */
+function portfolioOf(scene: Scene): Portfolio {
   const { facts, prices, story, life, plan, from, until } = scene;
-  const { strategy } = life.record;
-  const decisions = new Map<Instant, FillFacts[]>();
-  let [traded, approximately] = [NO_MONEY, 0];
-  for (const { life: of, decidedAt, fills } of facts.parents.values()) {
-    if (of !== life) continue;
-    if (decidedAt >= from && decidedAt <= until) {
-      const own = decisions.get(decidedAt);
-      if (own === undefined) decisions.set(decidedAt, [...fills]);
-      else own.push(...fills);
-    }
-    for (const fill of fills) {
-      const { executed_at: at } = fill.record;
-      if (at < from || at > until) continue;
-      const worth = inCash(fill, scene);
-      traded = add(traded, worth);
-      approximately += approximate(worth);
-    }
-  }
-  const course = equityCurveOf({ ...scene, traded: approximately });
+  const own = [...facts.parents.values()].filter((parent) => parent.life === life);
+  const decided = own.filter(({ decidedAt }) => decidedAt >= from && decidedAt <= until);
+  const decisions = Map.groupBy(decided, ({ decidedAt }) => decidedAt);
+  const worths = own
+    .flatMap(({ fills }) => fills)
+    .filter(({ record: { executed_at: at } }) => at >= from && at <= until)
+    .map((fill) => inCash(fill, scene));
+  const curve = equityCurveOf(scene);
   const cash = { basis: plan.basis, prices };
-  const end = valuationAt(scene, until);
-  let costs: readonly FillCost[] | undefined;
-  const costsOf = (): readonly FillCost[] => (costs ??= fillCostsOf(scene));
-  return {
-    strategy,
-    cash: plan.basis.cash,
-    driftType: plan.driftType,
-    threshold: plan.threshold,
-    targets: Object.fromEntries([...plan.targets].map(([currency, weight]) => [currency, text(weight)])),
-    get start() {
-      return valuationAt(scene, from);
+  const [start, end] = [valuationAt(scene, from), valuationAt(scene, until)];
+  const setting = onDemand({
+    traded: worths.reduce((sum, worth) => sum + approximate(worth), 0),
+    threshold: Number(plan.threshold),
+    get costs() {
+      return fillCostsOf(scene);
     },
-    end,
+  });
+  return onDemand({
+    strategy: life.record.strategy,
+    cash: plan.basis.cash,
+    drift_type: plan.driftType,
+    drift_threshold: plan.threshold,
+    targets: Object.fromEntries([...plan.targets].map(([currency, weight]) => [currency, text(weight)])),
     decisions: decisions.size,
     get rebalancings() {
       return rebalancingsOf({
@@ -141,22 +92,20 @@ function portfolioOf(scene: Scene): PortfolioFigures {
         weightsAt: (at) => valuedOf(scene, at, heldBefore(story, at))?.weights,
       });
     },
-    traded,
-    course,
-    get gap() {
-      return course && gapOf(course, costsOf());
-    },
+    traded: text(worths.reduce(add, NO_MONEY)),
+    start: start?.row,
+    end: end?.row,
     get gains() {
-      const start = valuationAt(scene, from);
       return (
         start && end && assetGainsOf({ ...cash, story, from, until, start: start.worths, end: end.worths })
       );
     },
-    get atCosts() {
-      const paid = costsOf().reduce((sum, { spread, fees }) => add(sum, add(spread, fees)), NO_MONEY);
+    get at_costs() {
+      const paid = setting.costs.reduce((sum, { spread, fees }) => add(sum, add(spread, fees)), NO_MONEY);
       return end && atCosts(end.value, negate(paid));
     },
-  };
+    course: curve && courseOf(curve, setting),
+  });
 }
 
 /** Costs of the trades of the period between two currencies of the portfolio. */
@@ -181,14 +130,16 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
   const valued = valuedOf({ plan, prices }, at, heldAt(story, at));
   if (valued === undefined) return undefined;
   const drift = largestDrift(drifts(valued.weights, plan.targets, plan.driftType));
+  const weights = [...valued.weights].map(([currency, weight]) => [currency, fixedEven(weight, 6)] as const);
   return {
-    at,
+    row: {
+      at: isoOf(at),
+      value: text(valued.value),
+      weights: Object.fromEntries(weights),
+      drift: fixedEven(drift, 6),
+    },
     value: valued.value,
     worths: valued.worths,
-    weights: Object.fromEntries(
-      [...valued.weights].map(([currency, weight]) => [currency, fixedEven(weight, 6)]),
-    ),
-    drift: fixedEven(drift, 6),
   };
 }
 

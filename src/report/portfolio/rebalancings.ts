@@ -4,7 +4,7 @@ import { drifts } from '../../core/risk/portfolio.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
-import type { FillFacts } from '../figures/facts.ts';
+import type { FillFacts, ParentFacts } from '../figures/facts.ts';
 import type { Report } from '../json/schema.ts';
 import { fillCost, inCash } from './fill-costs.ts';
 import type { Cash } from './fill-costs.ts';
@@ -16,8 +16,8 @@ export type Rebalancing = Report['portfolios'][number]['rebalancings'][number];
 const REBALANCINGS_MAX = 50;
 
 interface Asked extends Cash {
-  /** The fills of each decision of the period. */
-  readonly decisions: ReadonlyMap<Instant, readonly FillFacts[]>;
+  /** The parents of each decision of the period. */
+  readonly decisions: ReadonlyMap<Instant, readonly ParentFacts[]>;
   readonly targets: ReadonlyMap<string, Ratio>;
   readonly driftType: DriftType;
   /** Weights before the trades of that instant. */
@@ -27,7 +27,13 @@ interface Asked extends Cash {
 /** The rebalancings that traded most, oldest first. */
 export function rebalancingsOf(asked: Asked): readonly Rebalancing[] {
   return [...asked.decisions]
-    .map(([at, fills]) => ({ at, ...sumsOf(fills, asked) }))
+    .map(([at, parents]) => ({
+      at,
+      ...sumsOf(
+        parents.flatMap(({ fills }) => fills),
+        asked,
+      ),
+    }))
     .toSorted((a, b) => add(b.bought, b.sold).cmp(add(a.bought, a.sold)))
     .slice(0, REBALANCINGS_MAX)
     .toSorted((a, b) => a.at - b.at)

@@ -1,39 +1,23 @@
-import { DAY_MS, instant, isoOf } from '../../core/time.ts';
+import { DAY_MS, after, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { nineDigits } from '../figures/digits.ts';
+import type { Report } from '../json/schema.ts';
+import type { EquityCurve, EquityPoint } from '../portfolio/equity-curve.ts';
 
-/** A value at increasing instants, excluding deposits and withdrawals. For statistics; never used as money. */
-export interface Growth {
-  /** Unix ms. */
-  readonly times: ArrayLike<number>;
-  /** 1 at the first instant. */
-  readonly indexes: ArrayLike<number>;
-  /** Number of valid rows; columns may be longer. */
-  readonly count: number;
-  /** Time between two points; the first and the last step may be shorter. */
-  readonly stepMs: number;
-}
+/** One of the indexes of a curve: 1 at the first point, excluding deposits and withdrawals. */
+type Index = 'index' | 'target_index' | 'hold_index';
 
-/**
- * The formulas of empyrical and QuantStats for a risk-free rate of 0. A figure is `undefined` if they do not define it.
- */
-export interface Performance {
-  readonly return: number;
-  readonly cagr: number | undefined;
-  readonly volatility: number | undefined;
-  readonly sharpe: number | undefined;
-  readonly sortino: number | undefined;
-  readonly calmar: number | undefined;
-  /** A fraction of the peak, 0 or more. */
-  readonly drawdown: number;
-}
+/** The formulas of empyrical and QuantStats for a risk-free rate of 0. A figure is omitted if they do not define it. */
+export type Performance = NonNullable<Report['portfolios'][number]['course']>['tearsheet']['portfolio'];
 
-/** One fall from a peak until the index reaches it again. Unix ms. */
+/** One fall from a peak until the index reaches it again. */
 export interface Fall {
   /** A fraction of the peak, above 0. */
   readonly depth: number;
-  readonly peakAt: number;
-  readonly lowestAt: number;
+  readonly peakAt: Instant;
+  readonly lowestAt: Instant;
   /** `undefined`: not yet. */
-  readonly recoveredAt: number | undefined;
+  readonly recoveredAt: Instant | undefined;
 }
 
 export interface MonthReturn {
@@ -48,38 +32,41 @@ export const YEAR_MS = 365.25 * DAY_MS;
 /** Minimum number of returns for a deviation. */
 const RETURNS_MIN = 10;
 
-export function performanceOf(growth: Growth): Performance {
-  const { times, indexes, count, stepMs } = growth;
-  const [first, last] = [times[0] ?? 0, times[count - 1] ?? 0];
-  const total = indexes[count - 1] ?? 1;
-  const years = (last - first) / YEAR_MS;
+export function performanceOf(
+  { points, stepMs }: Pick<EquityCurve, 'points' | 'stepMs'>,
+  by: Index,
+): Performance {
+  const total = points.at(-1)?.[by] ?? 1;
+  const years = ((points.at(-1)?.at ?? 0) - (points[0]?.at ?? 0)) / YEAR_MS;
   const cagr = years > 0 && total > 0 ? total ** (1 / years) - 1 : undefined;
-  const drawdown = fallsOf(growth).reduce((deepest, { depth }) => Math.max(deepest, depth), 0);
+  const drawdown = fallsOf(points, by).reduce((deepest, { depth }) => Math.max(deepest, depth), 0);
+  const { volatility, sharpe, sortino } = ofReturns(returnsOf(points, stepMs, by), YEAR_MS / stepMs);
+  const digits = (value: number | undefined): number | undefined =>
+    value === undefined ? undefined : nineDigits(value);
   return {
-    return: total - 1,
-    cagr,
-    drawdown,
-    calmar: cagr === undefined || drawdown === 0 ? undefined : cagr / drawdown,
-    ...ofReturns(returnsOf(growth), YEAR_MS / stepMs),
+    return: nineDigits(total - 1),
+    drawdown: nineDigits(drawdown),
+    cagr: digits(cagr),
+    volatility: digits(volatility),
+    sharpe: digits(sharpe),
+    sortino: digits(sortino),
+    calmar: cagr === undefined || drawdown === 0 ? undefined : nineDigits(cagr / drawdown),
   };
 }
 
 /** Returns of whole steps, because a shorter first or last step would count as a calm one. */
-function returnsOf({ times, indexes, count, stepMs }: Growth): readonly number[] {
-  const returns: number[] = [];
-  for (let i = 1; i < count; i++) {
-    if ((times[i] ?? 0) - (times[i - 1] ?? 0) < stepMs) continue;
-    returns.push((indexes[i] ?? 1) / (indexes[i - 1] ?? 1) - 1);
-  }
-  return returns;
-}
+const returnsOf = (points: readonly EquityPoint[], stepMs: number, by: Index): readonly number[] =>
+  points.flatMap((point, i) => {
+    const before = points[i - 1];
+    return before === undefined || point.at - before.at < stepMs ? [] : [point[by] / before[by] - 1];
+  });
 
 function ofReturns(
   returns: readonly number[],
   perYear: number,
-): Pick<Performance, 'volatility' | 'sharpe' | 'sortino'> {
+): Readonly<Partial<Record<'volatility' | 'sharpe' | 'sortino', number | undefined>>> {
   const { length } = returns;
-  if (length < RETURNS_MIN) return { volatility: undefined, sharpe: undefined, sortino: undefined };
+  if (length < RETURNS_MIN) return {};
   let [sum, downside, squares] = [0, 0, 0];
   for (const each of returns) {
     sum += each;
@@ -97,40 +84,36 @@ function ofReturns(
 }
 
 /** Oldest first. */
-export function fallsOf({ times, indexes, count }: Growth): readonly Fall[] {
+export function fallsOf(points: readonly EquityPoint[], by: Index): readonly Fall[] {
   const falls: Fall[] = [];
-  let [peak, peakAt] = [indexes[0] ?? 1, times[0] ?? 0];
-  let [lowest, lowestAt] = [peak, peakAt];
-  const fall = (recoveredAt: number | undefined): void => {
-    if (lowest < peak) falls.push({ depth: 1 - lowest / peak, peakAt, lowestAt, recoveredAt });
+  let [peak, lowest] = [points[0], points[0]];
+  const fall = (recoveredAt: Instant | undefined): void => {
+    if (peak && lowest && lowest[by] < peak[by])
+      falls.push({ depth: 1 - lowest[by] / peak[by], peakAt: peak.at, lowestAt: lowest.at, recoveredAt });
   };
-  for (let i = 1; i < count; i++) {
-    const [at, index] = [times[i] ?? 0, indexes[i] ?? 1];
-    if (index >= peak) {
-      fall(at);
-      [peak, peakAt, lowest] = [index, at, index];
-    } else if (index < lowest) [lowest, lowestAt] = [index, at];
+  for (const point of points.slice(1)) {
+    if (peak === undefined || point[by] >= peak[by]) {
+      fall(point.at);
+      [peak, lowest] = [point, point];
+    } else if (lowest === undefined || point[by] < lowest[by]) lowest = point;
   }
   fall(undefined);
   return falls;
 }
 
 /** From the last point of a month to the last point of the next. A point at midnight belongs to the day, and the month, before it. */
-export function monthsOf({ times, indexes, count }: Growth): readonly MonthReturn[] {
-  const months: MonthReturn[] = [];
-  let before = indexes[0] ?? 1;
-  for (let i = 1; i < count; i++) {
-    const month = monthOf(times[i] ?? 0);
-    if (i + 1 < count && monthOf(times[i + 1] ?? 0) === month) continue;
-    const index = indexes[i] ?? 1;
-    months.push({
-      month,
-      return: index / before - 1,
-      coversMs: coverOf(month, times[0] ?? 0, times[count - 1] ?? 0),
-    });
-    before = index;
-  }
-  return months;
+export function monthsOf(points: readonly EquityPoint[], by: Index): readonly MonthReturn[] {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  let before = first;
+  return points.slice(1).flatMap((point, i) => {
+    const month = monthOf(point.at);
+    const next = points[i + 2];
+    if (next !== undefined && monthOf(next.at) === month) return [];
+    const one = { month, return: point[by] / before[by] - 1, coversMs: coverOf(month, first.at, last.at) };
+    before = point;
+    return [one];
+  });
 }
 
 function coverOf(month: string, from: number, to: number): number | undefined {
@@ -140,4 +123,4 @@ function coverOf(month: string, from: number, to: number): number | undefined {
   return from <= start && to >= end ? undefined : Math.min(to, end) - Math.max(from, start);
 }
 
-const monthOf = (at: number): string => isoOf(instant(at - 1)).slice(0, 7);
+const monthOf = (at: Instant): string => isoOf(after(at, -1)).slice(0, 7);
