@@ -103,8 +103,6 @@ export class Desk {
   /** Since when the requests of earlier processes are known, if they are known. */
   requestsKnownSince: BootTime | undefined;
   readonly settings = new RecordedSettings();
-  /** The report of the last automatic reload. */
-  lastReloadReport = '';
   isStopping = false;
 
   constructor(ports: Ports, policy: DeskSettings, observer: Observer, strategies: readonly StrategySource[]) {

@@ -413,11 +413,6 @@ export interface StrategiesPort {
     run: readonly StrategySource[],
     known: { readonly lives: ReadonlyMap<string, StrategyRun>; readonly now: Instant },
   ): readonly StrategyFault[];
-  /**
-   * Emits when a file may have changed, often several times per edit. Omitted: files are not watched. Never
-   * errors.
-   */
-  readonly changed$?: Observable<unknown> | undefined;
 }
 
 /** A request to the venue, or a cool-down that the venue demanded until `boot`. */

@@ -123,7 +123,6 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     [64, ['--price', 'btcusd=0'], '--price: expected a pair and its price'],
     [64, ['--price', 'btcuds=60000'], '--price: no strategy trades btcuds: did you mean btcusd?'],
     [64, ['--dayz', '3'], "unknown option '--dayz'"],
-    [74, ['--ics', 'no/such/folder/plan.ics'], /--ics: .* cannot be written: there is no such file/u],
     [78, ['no-such.yaml'], /no-such\.yaml[^]*there is no such file/u],
   ],
   report: [

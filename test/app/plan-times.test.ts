@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectRan } from '../support/command.ts';
 import { aDesk, dataOf, expectCheck, twap } from './support/plan.ts';
@@ -104,21 +102,6 @@ duration: PT1H
     const { out } = await plan('--from', '2026-11-23');
     expect(out).toContain('  2026-11-23 09:15:00       2026-11-23 09:15:00  looks\n');
     expect(out).toContain('  up to 2 btc, buy, when the market allows\n');
-  });
-
-  it('are exported as a calendar that keeps the ids of its events', async () => {
-    const { folder, plan } = aDesk({ strategies: `${twap()}---\n${daily('0 9 * * *', ', calendar: {}')}` });
-    expect((await plan('--ics', 'plan.ics', '--from', '2026-11-20')).code).toBe(0);
-    const first = readFileSync(join(folder, 'plan.ics'), 'utf8');
-    const uids = (text: string): readonly string[] =>
-      [...text.matchAll(/^UID:(.*)\r$/gmu)].map(([, uid = '']) => uid);
-    expect(uids(first)).toHaveLength(1 + 7);
-    expect(uids(first)[0]).toBe('one.main@tranche');
-    expect(uids(first)).toContain('2026-11-21T090000Z.daily.main@tranche');
-    expect(first).toContain('SUMMARY:one: buy 1 btc of btcusd\r\n');
-    await plan('--ics', 'plan.ics', '--from', '2026-11-21');
-    const later = uids(readFileSync(join(folder, 'plan.ics'), 'utf8'));
-    expect(later.filter((uid) => uids(first).includes(uid))).toHaveLength(1 + 6);
   });
 });
 

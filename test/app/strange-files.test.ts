@@ -32,7 +32,6 @@ function running(): StrategiesPort {
     options: options(),
     config,
     sections,
-    warn: () => undefined,
   });
 }
 

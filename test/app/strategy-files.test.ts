@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { firstValueFrom } from 'rxjs';
 import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
 import { loadAll, reviveStrategy } from '../../src/app/strategies/strategies.ts';
 import type { NotifyConfig } from '../../src/app/notify/notify-config.ts';
@@ -13,7 +12,7 @@ import { aFolder, put } from '../support/folder.ts';
 import { aLiveText, aTwapText } from './support/texts.ts';
 
 const TWAP = aTwapText();
-const PAPER = 'mode: paper\nreload: on_change\nstrategies: ./strategies\n';
+const PAPER = 'mode: paper\nstrategies: ./strategies\n';
 
 let folder = '';
 const write = (name: string, text: string): void => {
@@ -25,8 +24,6 @@ const configure = (...lines: readonly string[]): void => {
 beforeEach(() => {
   folder = aFolder({ 'desk.yaml': PAPER, 'strategies/a.yaml': TWAP });
 });
-
-const warned: string[] = [];
 
 function files(
   env: Readonly<Record<string, string>> = {},
@@ -40,7 +37,6 @@ function files(
     config,
     sections,
     useChannels,
-    warn: (words) => warned.push(words),
   });
 }
 
@@ -85,7 +81,7 @@ describe('the strategies of a running desk', () => {
   it('are returned with the current limits of the config, and are checked against them', () => {
     const port = files();
     const controls = (text: string): void => {
-      configure('reload: on_change', `controls: ${text}`);
+      configure(`controls: ${text}`);
     };
     controls('{ pairs: [btcusd], max_open_doubts: 1 }');
     expect(port.read()).toMatchObject({
@@ -117,16 +113,14 @@ describe('the strategies of a running desk', () => {
     const port = files();
     configure('controls: { collar_bps: 40, balance_difference: alert }', 'pacing: { quote_share: 0.5 }');
     expect(port.read()).toMatchObject({
-      notes: [
-        'the config was edited: controls.balance_difference, pacing, reload take effect at the next start',
-      ],
+      notes: ['the config was edited: controls.balance_difference, pacing take effect at the next start'],
     });
   });
 
   it('do not change if the config now names another journal and desk', () => {
     const port = files();
     const before = readOf(port);
-    configure('journal: sqlite:./other.db', 'desk: other', 'reload: on_change');
+    configure('journal: sqlite:./other.db', 'desk: other');
     const read = readOf(port);
     expect(JSON.stringify(read.sources)).toBe(JSON.stringify(before.sources));
     expect(read.limits).toEqual(before.limits);
@@ -171,20 +165,8 @@ describe('the strategies of a running desk', () => {
   it('are read from the list of an edited config', () => {
     const port = files();
     write('b.yaml', TWAP.replace('id: a', 'id: b'));
-    write('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: [b.yaml]\n');
+    write('desk.yaml', 'mode: paper\nstrategies: [b.yaml]\n');
     expect(port.read()).toMatchObject({ sources: [{ id: 'b' }] });
-  });
-
-  it('are watched for changes if the config requests it', async () => {
-    const { changed$ } = files();
-    if (changed$ === undefined) throw new Error('nobody watches');
-    const changed = firstValueFrom(changed$);
-    write('strategies/note.txt', 'not a strategy');
-    write('strategies/c.yaml', TWAP.replace('id: a', 'id: c'));
-    await changed;
-    configure();
-    expect(files().changed$).toBeUndefined();
-    expect(warned).toEqual([]);
   });
 });
 

@@ -106,15 +106,15 @@ describe('a reload of limits', () => {
     expect(bench.desk.state.limits).toMatchObject({ agreed: { limits: { max_order_notional: '2000000' } } });
   });
 
-  it('tightens but does not loosen limits when a watched file changes', () => {
-    const { bench, until, files } = limited();
+  it('tightens but does not loosen limits if no person reloads', () => {
+    const { bench, until, files, reload } = limited();
     until(MINUTE_MS);
     files.limits = { ...withOrderMax('2000000'), openDoubtsMax: 1 };
-    files.changed$.next();
+    reload(APPROVED);
     until(2 * MINUTE_MS);
     expect([inForce(bench), bench.desk.policy.limits.openDoubtsMax]).toEqual(['1000000', 1]);
     expect(reloadsIn(bench)).toHaveLength(1);
-    files.changed$.next();
+    reload(APPROVED);
     until(3 * MINUTE_MS);
     expect(reloadsIn(bench)).toHaveLength(1);
   });
@@ -261,9 +261,9 @@ describe('a reload of channels', () => {
     expect([used, bench.bodies('reload')]).toEqual([[], []]);
   });
 
-  it('keeps the channels in use if only a file changed, and nobody asked', () => {
+  it('keeps the channels in use if nobody asked', () => {
     const { used, until, reload } = changed('ops removed');
-    expect(reload({ by: 'tranche', why: 'a file changed' }).says).toBe(
+    expect(reload(APPROVED).says).toBe(
       'nothing was changed:\n  operate.notify is NOT changed: ops removed: channels change only on request: run tranche reload',
     );
     until(2 * MINUTE_MS);
@@ -277,6 +277,7 @@ const kept = {
   areLimitsKept: true,
   limits: { ...limits, orderNotionalMax: money('1000000') },
 };
+const APPROVED = { by: 'tranche', why: 'ap-1 is approved' };
 const raised = { ...kept, limits: { ...kept.limits, orderNotionalMax: money('2000000') } };
 const RAISED = 'max_order_notional 1000000 -> 2000000';
 

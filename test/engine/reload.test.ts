@@ -303,45 +303,6 @@ describe('a reload', () => {
   });
 });
 
-describe('a desk that watches its files', () => {
-  it('reads them one second after their last change, however often they changed', () => {
-    const { bench, files, until } = running([slow()]);
-    until(MINUTE_MS);
-    files.write([slow(), slow('late')]);
-    until(MINUTE_MS + 900);
-    files.changed$.next();
-    until(MINUTE_MS + 1_800);
-    expect(files.reads).toBe(0);
-    until(MINUTE_MS + 2_000);
-    expect(files.reads).toBe(1);
-    expect(begunIn(bench)).toEqual(['twap', 'late']);
-    expect(reloadsIn(bench)[0]).toMatchObject({ by: 'tranche', why: 'a file changed' });
-  });
-
-  it('reports a refusal once, and again only if its cause was fixed in between', () => {
-    const { bench, files, until } = running([slow()]);
-    until(MINUTE_MS);
-    for (let n = 1; n <= 3; n++) {
-      files.problems = 'x.yaml is broken';
-      files.changed$.next();
-      until(MINUTE_MS + 2 * n * SECOND_MS);
-    }
-    const refusals = (): number => bench.alerts().filter((id) => id === 'reload_refused').length;
-    expect(refusals()).toBe(1);
-    files.problems = undefined;
-    files.write([slow('twap', { slices: 5 })]);
-    until(MINUTE_MS + 10 * SECOND_MS);
-    files.changed$.next();
-    until(MINUTE_MS + 20 * SECOND_MS);
-    expect(reloadsIn(bench)).toHaveLength(2);
-    // Its cause was fixed in between.
-    files.problems = 'x.yaml is broken';
-    files.changed$.next();
-    until(MINUTE_MS + 30 * SECOND_MS);
-    expect(refusals()).toBe(2);
-  });
-});
-
 describe('a restart after a reload', () => {
   it('continues although the account can no longer access the pair of a recent fill', () => {
     const { bench, until } = running([slow()]);

@@ -1,4 +1,3 @@
-import { Subject } from 'rxjs';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import type { BegunDocument, StrategiesRead } from '../../src/engine/state/strategy-source.ts';
@@ -16,13 +15,12 @@ export class Files {
   channels: Read['channels'];
   problems: string | undefined;
   reads = 0;
-  readonly changed$ = new Subject<void>();
 
   constructor(sources: readonly StrategySource[]) {
     this.sources = sources;
   }
 
-  /** A port for a desk that watches its files. */
+  /** The port of a desk. */
   readonly port = {
     read: (): StrategiesRead => {
       this.reads++;
@@ -33,13 +31,11 @@ export class Files {
       const { id: _, kind: __, ...params } = document as Record<string, unknown>;
       return { ...aStrategy(strategy, type, params), hash };
     },
-    changed$: this.changed$,
   };
 
-  /** Writes these sources in three steps. */
+  /** Writes these sources. */
   write(sources: readonly StrategySource[]): void {
     this.sources = sources;
-    for (let step = 0; step < 3; step++) this.changed$.next();
   }
 }
 

@@ -29,6 +29,7 @@ const REMOVED: Readonly<Record<string, RegExp>> = {
     /tranche doctor|bash-completion|zsh completion|allow_other|node-sums/iu,
   'a cache of known files, and own LZ4': /known-file|encodeLz4|decodeLz4/iu,
   'a server for assistants': /\bmcp\b|model context protocol/iu,
+  'what a unit of systemd and a calendar do': /on_change|plan\.ics/iu,
   'resampled histories of backtests': /bootstrap|resampl|anchoring/iu,
   'words of other tools': /thesaurus|other-words/iu,
 };

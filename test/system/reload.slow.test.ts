@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guideCode } from '../docs/module-guide.ts';
 import { expectWholeJournal } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
 import type { DeskFolder } from './support/desk.ts';
@@ -84,24 +83,4 @@ describe('a daemon that reloads its strategies', () => {
     const { stdout } = await desk.command('journal', 'show', '--kind', 'reload', desk.journal);
     expect(stdout).toContain('reload applied, requested by local (ann): eth too');
   });
-
-  it('detects changed strategy files and modules if reload is on_change', async () => {
-    const venue = await aServedVenue(TOKEN);
-    const desk = aDesk({ venue, strategies: [long], config: { reload: 'on_change' } });
-    const daemon = desk.run('--json');
-    await daemon.event('fill');
-    const [code, document] = [guideCode('dip-buyer.ts'), guideCode('dip-buyer.yaml')];
-    writeFileSync(join(desk.folder, 'strategies/dip-buyer.ts'), code);
-    writeFileSync(path(desk, 'dip-buyer'), document);
-    await daemon.event('reload');
-    expect(daemon.eventsOf('reload')).toMatchObject([{ by: 'tranche', why: 'a file changed', changes: [{ strategy: 'dip-buyer', what: 'begins' }] }]);
-    writeFileSync(
-      join(desk.folder, 'strategies/dip-buyer.ts'),
-      code.replace('the total is used up', 'spent'),
-    );
-    await daemon.event('reload', { count: 2 });
-    expect(daemon.eventsOf('reload')[1]).toMatchObject({ changes: [{ strategy: 'dip-buyer', what: 'kept' }] });
-    await daemon.event('wake', { count: 5 });
-    expect(daemon.hasEnded).toBe(false);
-  }); // prettier-ignore
 });

@@ -22,7 +22,6 @@ export function addLook(cli: Command, { io, config, done }: CliWorld<PlanIo>): v
     .option('--price <pair=price>', 'price of a pair (default: read from the venue); repeatable', collect, [])
     .option('--offline', 'do not contact the venue; checks that need the venue are reported as not done')
     .option('--brief', 'omit the list of slots')
-    .option('--ics <file>', 'also write a calendar file')
     .option('--json', 'print one JSON object to stdout')
     .action(async (files, options) => {
       const { plan } = await import('../commands/plan.ts');

@@ -1,21 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { pairsOfRate } from '../../core/rates.ts';
-import { after, DAY_MS, instant } from '../../core/time.ts';
-import type { Instant } from '../../core/time.ts';
-import { calendarFile } from '../../planning/calendar-file.ts';
+import { after, DAY_MS } from '../../core/time.ts';
 import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
 import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';
-import { whyUnreadable } from '../config/files.ts';
 import { namedZone, readMoment, zoneHere } from '../cli/local-time.ts';
 import { findFacts } from '../planning/plan-facts.ts';
 import type { FactOptions } from '../planning/plan-facts.ts';
-import { planData, planEvents, planWords } from '../planning/plan-text.ts';
-import type { CheckedPlan } from '../planning/plan-text.ts';
+import { planData, planWords } from '../planning/plan-text.ts';
 import type { PlanWorld } from '../planning/planning.ts';
 import { planWorld, checkedPlan } from '../planning/checked-plan.ts';
 import { formatProblems } from '../config/problems.ts';
@@ -26,7 +21,7 @@ import type { Secret } from '../config/secret.ts';
 import type { CommandIo, Given } from './io.ts';
 
 export type PlanOptions = FactOptions &
-  Given<'from' | 'zone' | 'ics', 'brief' | 'json', 'days'> & {
+  Given<'from' | 'zone', 'brief' | 'json', 'days'> & {
     readonly config: string;
     readonly files?: readonly string[] | undefined;
     readonly mode?: Mode | undefined;
@@ -43,8 +38,7 @@ const DAYS_MAX = 400;
 
 /**
  * Lists every upcoming slot with its size, and whether the desk can execute it; trades nothing. Exit codes: 0 feasible,
- * 78 when a file is not usable or the plan is not feasible, 64 for invalid arguments, 74 when the calendar cannot be
- * written.
+ * 78 when a file is not usable or the plan is not feasible, 64 for invalid arguments.
  */
 export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
@@ -82,7 +76,6 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
     days,
     isNamed: options.zone !== undefined,
   });
-  if (options.ics !== undefined) writeCalendar(resolve(io.cwd, options.ics), told, { config, now: io.now });
   if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(told)))}\n`);
   else io.stdout.write(planWords(told, { isBrief: options.brief ?? false }));
   return told.feasible ? 0 : exitCodes.config;
@@ -120,16 +113,4 @@ function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonl
     return quote === undefined ? [] : (pairsOfRate(quote, limits, listing, { stated, between: [] }) ?? []);
   });
   return [...new Set([...traded, ...rates])];
-}
-
-function writeCalendar(
-  file: string,
-  told: CheckedPlan,
-  { config, now }: { readonly config: Config; readonly now: Instant },
-): void {
-  try {
-    writeFileSync(file, calendarFile(planEvents(told, config.desk), { madeAt: instant(now) }));
-  } catch (cause) {
-    throw new OperatorError('storage', `--ics: ${file} cannot be written: ${whyUnreadable(cause)}`, cause);
-  }
 }

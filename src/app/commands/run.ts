@@ -65,8 +65,8 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     config,
     configHash: hash,
     strategies,
-    files: (warn, useChannels) =>
-      strategyFiles({ configFile: options.config, options: settings, config, sections, useChannels, warn }),
+    files: (useChannels) =>
+      strategyFiles({ configFile: options.config, options: settings, config, sections, useChannels }),
     isUntilDone: options.untilDone ?? false,
     hasClosingRead: options.closingRead ?? true,
     adoptFills: options.adopt ?? false,

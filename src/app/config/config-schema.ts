@@ -401,12 +401,6 @@ export const configSchema = z.strictObject({
     .describe(
       'Environment variables and Node options to allow, such as NODE_EXTRA_CA_CERTS; live mode otherwise refuses them to protect the token',
     ),
-  reload: z
-    .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
-    .default('on_request')
-    .describe(
-      'When a running desk reloads its strategies. on_request: on SIGHUP and on tranche reload. on_change: also one second after a file in the folder of strategies changes. Default: on_request',
-    ),
   strategies: strategyPaths.describe('Folder of strategies, or a list of files; relative to this file'),
   allow_modules: flag(
     'Whether live mode runs strategies of kind module. Their code runs with all permissions of this program',

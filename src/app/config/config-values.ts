@@ -94,7 +94,6 @@ export function configOf(raw: RawConfig, context: ValueContext) {
     allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
     modules: modulesOf(raw, context.mode),
-    reload: raw.reload,
   };
 }
 

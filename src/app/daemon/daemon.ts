@@ -51,10 +51,7 @@ export interface DaemonOptions {
   readonly configHash: string;
   readonly strategies: readonly LoadedStrategy[];
   /** Returns the port that reloads strategies while the desk runs. */
-  readonly files: (
-    warn: Observer['warn'],
-    useChannels: (notify: NotifyConfig | undefined) => void,
-  ) => StrategiesPort;
+  readonly files: (useChannels: (notify: NotifyConfig | undefined) => void) => StrategiesPort;
   readonly isUntilDone: boolean;
   readonly hasClosingRead: boolean;
   readonly adoptFills: boolean;
@@ -255,7 +252,7 @@ async function assemble(
     requestLog: requestLogOf(config, { journal, closers }),
     bars: barsOf(config, warn),
     operator$,
-    strategies: options.files(warn, (notify) => {
+    strategies: options.files((notify) => {
       // The log and the alerts omit every secret in this list, including later additions.
       secrets.push(...secretsOf(notify));
       void channels.use(notify);

@@ -43,7 +43,6 @@ export function settingsInForce(config: Config, account: string): SettingTexts {
     'in_doubt.quote_life_max': durationText(inDoubt.lifeMaxMs),
     order_margin: durationText(config.orderMarginMs),
     allow_modules: String(config.modules !== 'refused'),
-    reload: config.reload,
     allow_environment: list(config.allowEnvironment),
     ...operateSettings(config.operate),
   });

@@ -1,15 +1,14 @@
 import { forTerminal } from '../../core/text/escape.ts';
 import { add, text } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
-import { after, instant, isoOf } from '../../core/time.ts';
+import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { CalendarEvent } from '../../planning/calendar-file.ts';
 import type { ExpectedCost } from '../../planning/check-cost.ts';
 import { figure } from '../../planning/plan.ts';
 import type { Check, PlannedSlice, PlannedStrategy } from '../../planning/plan.ts';
 import { localText } from '../cli/local-time.ts';
 
-/** A plan as text for people, as data, and as events of a calendar. */
+/** A plan as text for people and as data. */
 
 export interface CheckedPlan {
   readonly from: Instant;
@@ -254,45 +253,3 @@ export function planData(plan: CheckedPlan): object {
     checks: plan.checks,
   };
 }
-
-/** Returns one event for each parent and each time of a calendar, with the slots in the description. */
-export function planEvents(plan: CheckedPlan, desk: string): readonly CalendarEvent[] {
-  return plan.strategies.flatMap((strategy) => {
-    const parents = Map.groupBy(strategy.slices, ({ leg }) => leg ?? '');
-    const events = [...parents.values()].flatMap((slices): readonly CalendarEvent[] => {
-      const [first] = slices;
-      const last = slices.at(-1);
-      if (first === undefined || last === undefined) return [];
-      const total = totalText(slices, plan);
-      const rows = slices.map(
-        (slice) =>
-          `${clock(slice.at, strategy.zone)} ${strategy.zone}  ${sizeText(slice, plan)}${offText(slice.closed)}`,
-      );
-      return [
-        {
-          uid: uidOf(desk, strategy.id, first.leg),
-          from: first.at,
-          to: last.until,
-          summary: `${strategy.id}: ${first.side} ${total} of ${first.pair}`,
-          description: [`${strategy.kind}, ${count(slices.length, 'slice')}`, ...rows].join('\n'),
-          isOff: slices.every(({ closed }) => closed !== undefined),
-        },
-      ];
-    });
-    const looks = strategy.times.map(({ at, closed }): CalendarEvent => ({
-      uid: uidOf(desk, strategy.id, isoOf(at)),
-      from: at,
-      to: after(at, LOOK_MS),
-      summary: closed === undefined ? `${strategy.id}: looks` : `${strategy.id}: closed`,
-      description: closed ?? `${strategy.kind} of ${strategy.pairs.join(', ')}`,
-      isOff: closed !== undefined,
-    }));
-    return [...events, ...looks];
-  });
-}
-/** Displayed duration of a check, which itself takes no time. */
-const LOOK_MS = 300_000;
-
-/** Returns the id of an event. The only parent of a strategy keeps its event when its window moves; each time of a calendar has its own. */
-const uidOf = (desk: string, id: string, of: string | undefined): string =>
-  `${[of?.replaceAll(/\.0+(?=Z)|[^0-9A-Za-z-]/gu, ''), id, desk].filter((part) => part !== undefined).join('.')}@tranche`;

@@ -1,6 +1,3 @@
-import { watch } from 'node:fs';
-import { dirname } from 'node:path';
-import { Observable, merge } from 'rxjs';
 import { limitNames } from '../../core/risk/limit-table.ts';
 import type { StrategiesPort } from '../../engine/ports.ts';
 import type { ReloadedChannels, StrategySource } from '../../engine/state/strategy-source.ts';
@@ -24,7 +21,6 @@ export interface StrategyFiles {
   readonly sections: ReadonlyMap<string, string>;
   /** Replaces the channels in use. Omitted: a reload does not read them. */
   readonly useChannels?: ((notify: NotifyConfig | undefined) => void) | undefined;
-  readonly warn: (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 }
 
 /** Returns a note on the settings that have changed since the start and that a reload does not apply. */
@@ -81,7 +77,6 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
       };
     },
     revive: (begun) => reviveStrategy(begun, { modules: files.config.modules }),
-    changed$: files.config.reload === 'on_change' ? folderChanges(files) : undefined,
   };
 }
 
@@ -122,32 +117,3 @@ const sourceOf = ({ id, kind, hash, document, bound }: StrategySource): Strategy
   document,
   bound,
 });
-
-/** Emits when a strategy, calendar or module in a folder of strategies, or below, may have changed. */
-const folderChanges = ({ config, warn }: StrategyFiles): Observable<unknown> =>
-  merge(
-    ...[...new Set(config.strategyFiles.map((file) => dirname(file)))].map((folder) => watched(folder, warn)),
-  );
-
-/** Watches a folder. Warns if that fails, because the folder is then read only on request. */
-const watched = (folder: string, warn: StrategyFiles['warn']): Observable<unknown> =>
-  new Observable((observer) => {
-    const fail = (error: unknown): void => {
-      warn('a strategies folder cannot be watched: reload with SIGHUP or tranche reload', {
-        folder,
-        error: error instanceof Error ? error.message : 'unknown',
-      });
-    };
-    try {
-      const watcher = watch(folder, { recursive: true, persistent: false }, (_, name) => {
-        if (name === null || /\.(?:ya?ml|ts|js)$/iu.test(name)) observer.next(undefined);
-      });
-      watcher.on('error', fail);
-      return () => {
-        watcher.close();
-      };
-    } catch (error) {
-      fail(error);
-      return undefined;
-    }
-  });

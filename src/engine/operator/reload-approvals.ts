@@ -18,7 +18,7 @@ export interface Verdict {
   readonly approval?: string | undefined;
 }
 
-/** Who reloads the files; `tranche` if a change of the files triggered the reload, and at a start. */
+/** Who reloads the files; `tranche` after an approval, and at a start. */
 export interface ReloadedBy {
   readonly by: string;
   readonly why: string;

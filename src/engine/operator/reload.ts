@@ -1,7 +1,6 @@
-import { EMPTY, concatMap, debounceTime, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
+import { EMPTY, concatMap, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ReloadRecord, RecordBody } from '../../core/record.ts';
-import { SECOND_MS } from '../../core/time.ts';
 import { noRate } from '../market/conversion-rates.ts';
 import type { Desk } from '../desk.ts';
 import type { Command, CommandAnswer } from '../ports.ts';
@@ -18,9 +17,6 @@ import { limitLines, planLimits } from './limits-reload.ts';
 import type { PlannedLimits } from './limits-reload.ts';
 import { channelLines, planChannels } from './channels-reload.ts';
 import type { PlannedChannels } from './channels-reload.ts';
-
-/** An editor writes a file in several steps, so the desk reads it once it has not changed for this long. */
-const QUIET_MS = SECOND_MS;
 
 export type Reload = Command & { readonly do: 'reload' };
 
@@ -42,23 +38,19 @@ export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
     shareReplay({ bufferSize: EARLY_MAX, refCount: true }),
   );
 
-/** Reloads the strategies on command, or after a change of their files if they are watched. Never emits. */
+/** Reloads the strategies on command, and after an approval. Never emits. */
 export function reloads(desk: Desk, patient: Observable<Reload>): Observable<never> {
-  const { operator$, strategies, clock } = desk.ports;
+  const { operator$ } = desk.ports;
   const requested = operator$.pipe(
     filter(isReload),
     filter(({ isPatient }) => isPatient !== true),
-  );
-  const changed = (strategies?.changed$ ?? EMPTY).pipe(
-    debounceTime(QUIET_MS, clock.scheduler),
-    map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
   const approved = desk.approved$.pipe(
     filter((request) => request.for === 'strategy' || request.for === 'limits'),
     map(({ request }): Reload => ({ do: 'reload', by: 'tranche', why: `${request} is approved` })),
   );
   // One at a time, because a reload's new runs cannot be compared with the files until the reload is durable.
-  const reloading = merge(patient, requested, changed, approved).pipe(
+  const reloading = merge(patient, requested, approved).pipe(
     concatMap((command) => defer(() => reload(desk, command))),
   );
   const stopping = operator$.pipe(
@@ -142,12 +134,9 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   };
   const { limits, channels } = settings;
   const lines = [...limitLines(limits), ...channelLines(channels)];
-  const areSettingsAsBefore = limits.changes.length === 0 && channels.changes.length === 0;
-  if (planned.changes.length === 0 && areSettingsAsBefore) {
+  if (planned.changes.length + limits.changes.length + channels.changes.length === 0) {
     if (limits.kept.length + channels.kept.length > 0)
       return settingsKept(desk, command, { settings, problems: [...lines, ...notes].join('\n') });
-    // From now on, a report is new even if it repeats an earlier one.
-    desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
   const says = [...lines, ...wordsOf(desk, planned, read.sources, notes)];
@@ -164,7 +153,7 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
       notes,
     },
   });
-  if (isDry || (areSettingsAsBefore && isSaid(desk, command, planned))) return EMPTY;
+  if (isDry) return EMPTY;
   tellKept(desk, planned.changes);
   if (limits.loosened.length > 0)
     desk.observer.alert('limits_raised', { by: command.by, raised: limits.loosened.join(', ') });
@@ -184,17 +173,6 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
     ...(channels.changes.length === 0 ? {} : { channel_changes: channels.changes }),
     ...(remarks.length === 0 ? {} : { notes: remarks }),
   });
-}
-
-/** A watched folder signals every touched file, so an unchanged refusal is reported only once. */
-function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
-  const words = JSON.stringify(changes);
-  const isAgain =
-    by === 'tranche' &&
-    changes.every(({ what }) => what === 'kept' || what === 'waits') &&
-    desk.lastReloadReport === words;
-  desk.lastReloadReport = words;
-  return isAgain;
 }
 
 /** Compares the strategies in the files with those that run. */
@@ -325,9 +303,6 @@ function unknownRate({ policy, rates }: Desk, quote: string): string | undefined
 function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
-  const isAgain = command.by === 'tranche' && desk.lastReloadReport === problems;
-  desk.lastReloadReport = problems;
-  if (isAgain) return EMPTY;
   desk.observer.alert('reload_refused', { problems });
   const { by, why, token } = command;
   const used = token === undefined ? {} : { token };
