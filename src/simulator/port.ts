@@ -14,6 +14,7 @@ import type {
 import type { MaybeAsync } from '../engine/maybe-async.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
+import { ROUTE_COOL_DOWN_MS } from '../wire/constants.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
 import type { LedgerRow } from './ledger/leg.ts';
 import type { RiskModeText } from './options/options.ts';
@@ -119,19 +120,17 @@ function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsyn
   );
 }
 
-const answerOf = ({
-  status,
-  error,
-  retryAfterMs,
-}: Refusal): Extract<QuoteAnswer & OrderAnswer, { kind: 'error' }> => ({
+const answerOf = ({ status, error }: Refusal): Extract<QuoteAnswer & OrderAnswer, { kind: 'error' }> => ({
   kind: 'error',
   status,
   error,
-  retryAfterMs,
+  retryAfterMs: status === 429 ? ROUTE_COOL_DOWN_MS : undefined,
 });
 
-const errorOf = (attempt: string, { status, error, retryAfterMs }: Refusal): VenueError =>
-  new VenueError({ code: codeOf(status), applied: 'no', attempt, status, said: error, retryAfterMs });
+const errorOf = (attempt: string, refusal: Refusal): VenueError => {
+  const { status, error: said, retryAfterMs } = answerOf(refusal);
+  return new VenueError({ code: codeOf(status), applied: 'no', attempt, status, said, retryAfterMs });
+};
 
 function codeOf(status: number): VenueError['code'] {
   if (status === 401 || status === 403) return 'unauthorised';

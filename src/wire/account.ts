@@ -282,6 +282,15 @@ export const valuationSchema = z.object({
   ),
 });
 
+/** Parts of a balance, which older versions of the route and of the feed lack. */
+export const walletFields = {
+  held: wireQuantity.nullish(),
+  trading_wallet: wireQuantity.nullish(),
+  collateral_wallet: wireQuantity.nullish(),
+  borrow_wallet: wireQuantity.nullish(),
+  lending_wallet: wireQuantity.nullish(),
+};
+
 /** Element of `GET /v1/user/balance` (capability `balances`; beyond the spec, section 9.1). */
 export const balancesSchema = z.array(
   z
@@ -289,7 +298,7 @@ export const balancesSchema = z.array(
       currency: z.string(),
       balance: wireQuantity,
       available: wireQuantity,
-      held: wireQuantity.nullish(),
+      ...walletFields,
     })
     .transform((row) => ({
       currency: row.currency.toLowerCase(),

@@ -425,4 +425,4 @@ function dated(quote: Quote, byMs: number): Quote {
 }
 
 const refusedFor = (waitMs: number | undefined): Refusal | undefined =>
-  waitMs === undefined ? undefined : assumed.rateLimited(waitMs);
+  waitMs === undefined ? undefined : assumed.rateLimited();

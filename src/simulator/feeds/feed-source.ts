@@ -1,12 +1,7 @@
-import { NO_MONEY } from '../../core/money.ts';
+import { NO_MONEY, text } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import {
-  feedBalancesBody,
-  feedOrderBody,
-  marketTradeBody,
-  settlementBody,
-  tickerBody,
-} from '../../wire/feeds/feed-bodies.ts';
+import { balancesBody } from '../../wire/account-bodies.ts';
+import { feedOrderBody, marketTradeBody, settlementBody, tickerBody } from '../../wire/feeds/feed-bodies.ts';
 import { orderBookBody } from '../../wire/market.ts';
 import { ownTradeBody } from '../../wire/orders.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
@@ -91,7 +86,7 @@ export class FeedSource {
 
   private balances(account: string): string {
     const balances = this.exchange.balances(account);
-    return JSON.stringify(balances.ok ? feedBalancesBody(balances.value) : []);
+    return JSON.stringify(balances.ok ? balancesBody(balances.value, text) : []);
   }
 
   private settlement(account: string): string {

@@ -1,9 +1,9 @@
 import { exact } from '../../core/text/json.ts';
-import { subtract, text } from '../../core/money.ts';
+import { text } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Balance, Side } from '../../core/venue.ts';
+import type { Side } from '../../core/venue.ts';
 import type { OrderDetail } from '../order-body.ts';
 import type { PtsMetrics } from '../pts.ts';
 
@@ -66,19 +66,6 @@ export const marketTradeBody = (trade: PublicTrade): object => ({
   pair_id: trade.pairId,
   is_decimal: true,
 });
-
-/** Returns the payload of balances. Amounts are strings. All holdings are in the trading wallet; the other wallets are empty. */
-export const feedBalancesBody = (balances: readonly Balance[]): readonly object[] =>
-  balances.map(({ currency, balance, available }) => ({
-    currency,
-    balance: text(balance),
-    available: text(available),
-    held: text(subtract(balance, available)),
-    trading_wallet: text(balance),
-    collateral_wallet: '0',
-    borrow_wallet: '0',
-    lending_wallet: '0',
-  }));
 
 /** Returns the payload of an order. All fields except the ids are strings. */
 export const feedOrderBody = (order: OrderDetail): object => {

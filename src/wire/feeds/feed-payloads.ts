@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { walletFields } from '../account.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
 
 /**
@@ -68,14 +69,6 @@ export const bookSchema = z.object({
   lastpublished: z.number().nullish().describe('Unix ms'),
   timestamps: z.unknown().optional(),
 });
-
-const walletFields = {
-  held: wireQuantity.nullish(),
-  trading_wallet: wireQuantity.nullish(),
-  collateral_wallet: wireQuantity.nullish(),
-  borrow_wallet: wireQuantity.nullish(),
-  lending_wallet: wireQuantity.nullish(),
-};
 
 /** `private.user.balances`: amounts are strings. Another variant reports one web3 address, without `available`. */
 export const feedBalancesSchema = listOf(
