@@ -40,7 +40,7 @@ export function transactionBody(row: BookedTransaction): object {
     price: row.price === undefined ? null : numberOf(row.price),
     fees: numberOf(row.fees),
     status: row.status,
-    hold_expires: row.holdExpires ?? '',
+    hold_expires: row.heldUntil === undefined ? '' : isoOf(row.heldUntil),
     tx_hash: row.txHash ?? '',
     algo_name: row.algorithm ?? (isTrade ? 'Instant' : ''),
     algo_id: row.algorithmId ?? (isTrade ? '150' : ''),

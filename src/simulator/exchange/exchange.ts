@@ -133,7 +133,7 @@ export class Exchange {
       seed: options.seed,
       stepMinutes: options.transferStepMinutes,
     });
-    this.sources = [this.dealer, this.resting, this.positions, this.transit];
+    this.sources = [this.dealer, this.resting, this.positions, this.transit, ledger];
     this.custody = new Custody({ options, registry, startedAt });
     this.withdrawals = new Withdrawals({
       options,
@@ -341,9 +341,13 @@ export class Exchange {
     return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
   }
 
-  /** Deposits (`amount` above zero) or withdraws money immediately. Returns the id of the transaction. */
-  deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
+  /**
+   * Deposits (`amount` above zero) or withdraws money immediately. A deposit cannot be spent before `heldUntil`. Returns the
+   * id of the transaction.
+   */
+  deposit(account: string, currency: string, amount: Quantity, now: Instant, heldUntil?: Instant): number {
+    const movement = { currency, amount, heldUntil };
+    return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
   }
 
   /** A credit by the venue, with the text of its transaction. Returns the id of the transaction. */
