@@ -1,7 +1,6 @@
-import { concatMap, defer, from, interval, map, of, startWith, switchMap, throwError, timer } from 'rxjs';
+import { defer, map, of, switchMap, throwError, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
-import type { ReferencePrice } from '../core/reference-price.ts';
 import type {
   Order,
   OrderAnswer,
@@ -12,7 +11,7 @@ import type {
   Transaction,
 } from '../core/venue.ts';
 import type { MaybeAsync } from '../engine/maybe-async.ts';
-import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
+import type { Clock, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import { ROUTE_COOL_DOWN_MS } from '../wire/constants.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
@@ -88,27 +87,6 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 
 /** The engine's view of a row: ids are text. */
 const transactionOf = ({ id, ...row }: LedgerRow): Transaction => ({ ...row, id: String(id) });
-
-/** Mid prices of the exchange, immediately and then every `everyMs`. */
-export function inProcessMarket(
-  exchange: Exchange,
-  {
-    clock,
-    pairs,
-    everyMs,
-  }: { readonly clock: Clock; readonly pairs: readonly string[]; readonly everyMs: number },
-): MarketPort {
-  const look = (): readonly ReferencePrice[] => {
-    const at = clock.wall();
-    return pairs.map((pair) => ({ pair, mid: exchange.market.mid(pair, at), at, source: 'tape' }));
-  };
-  return {
-    prices$: interval(everyMs, clock.scheduler).pipe(
-      startWith(undefined),
-      concatMap(() => from(look())),
-    ),
-  };
-}
 
 /** Waits half the latency, calls the exchange, and waits the other half. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsync<T> {

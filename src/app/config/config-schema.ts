@@ -81,7 +81,7 @@ const venue = z.strictObject({
       balances: flag('The venue offers GET /v1/user/balance'),
       pairs: flag('The venue offers GET /v1/markets/currency-pairs'),
       order_lookup: flag('The venue can look up orders by client order id'),
-      ticker: flag('The venue sends prices over its WebSocket'),
+      ticker: flag('The venue sends order books and tickers over its WebSocket'),
       account_feed: flag(
         'The venue reports account changes over its WebSocket, so that the desk reads the account sooner',
       ),

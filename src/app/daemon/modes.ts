@@ -141,7 +141,7 @@ async function connect(
   const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
   return {
     venue,
-    market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
+    market: capabilities.ticker && feed !== undefined ? await marketPrices({ ...feed, pairs }) : undefined,
     accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
     where: baseUrl,
     secrets: [token],
@@ -175,9 +175,9 @@ interface FeedWanted {
   readonly alert: Observer['alert'];
 }
 
-async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
-  const { tickerMarket } = await import('../../venue/socket-ticker.ts');
-  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted) });
+async function marketPrices(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
+  const { marketFeed } = await import('../../venue/socket-market.ts');
+  return marketFeed({ ...wanted, ...feedWorld('market', wanted) });
 }
 
 async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {

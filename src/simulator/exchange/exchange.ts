@@ -6,6 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Balance, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../../core/venue.ts';
 import type { Random } from '../../engine/ports.ts';
 import { transactionBody } from '../../wire/account-bodies.ts';
+import type { Ticker } from '../../wire/feeds/feed-bodies.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
 import type { LimitOrder } from '../../wire/orders.ts';
 import type { PtsMetrics, PtsPosition } from '../../wire/pts.ts';
@@ -39,7 +40,7 @@ import type { Refusal, Reply } from '../http/reply.ts';
 import { RestingOrders } from './resting-orders.ts';
 import type { PriceTape } from '../market/price-tape.ts';
 import { TickerBoard } from '../market/ticker.ts';
-import type { Ticker } from '../market/ticker.ts';
+import { marketTrade } from '../feeds/feed-market.ts';
 import { Transfers } from '../custody/transfers.ts';
 import { Withdrawals } from '../custody/withdrawals.ts';
 
@@ -232,9 +233,11 @@ export class Exchange {
     return this.resting.place(account, order, now);
   }
 
-  /** The day summary of a pair. */
-  ticker(pair: string, now: Instant): Ticker {
-    return this.board.look(pair, now);
+  /** The last trade and the day summary of a pair, if others can trade it. */
+  ticker(pair: string, now: Instant): Ticker | undefined {
+    const listing = this.market.listings.get(pair);
+    const trade = listing && marketTrade(this.market, { listing, seed: this.options.seed }, now);
+    return trade && this.board.look(trade, now);
   }
 
   /** An order by the venue's id or the client's. */

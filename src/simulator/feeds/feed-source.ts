@@ -8,10 +8,9 @@ import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Change } from '../exchange/exchange-changes.ts';
 import { orderBook } from '../market/order-book.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { marketTrade } from './feed-market.ts';
 
 /** Feeds of a pair, by the prefix of their names. */
-const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.'] as const;
+const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'] as const;
 const BALANCES = 'private.user.balances';
 const ORDERS = 'private.user.open-orders';
 const FILLS = 'private.user.trades';
@@ -51,13 +50,16 @@ export class FeedSource {
     const [start, pair] = found;
     const { exchange } = this;
     const now = this.now();
-    if (start === 'ticker.sfox.') return JSON.stringify(tickerBody(exchange.ticker(pair, now), now));
-    if (start === 'trades.sfox.') {
-      const listing = exchange.market.listings.get(pair);
-      const trade = listing && marketTrade(exchange.market, { listing, seed: exchange.options.seed }, now);
-      return trade && JSON.stringify(marketTradeBody(trade));
+    if (start === 'ticker.sfox.' || start === 'trades.sfox.') {
+      const day = exchange.ticker(pair, now);
+      return day && JSON.stringify(start === 'ticker.sfox.' ? tickerBody(day) : marketTradeBody(day.trade));
     }
-    const book = orderBook(exchange.market, pair, now);
+    const book = orderBook(
+      exchange.market,
+      pair,
+      now,
+      start === 'orderbook.net.' ? exchange.options.feeBps : 0,
+    );
     return book.ok ? JSON.stringify(orderBookBody(book.value)) : undefined;
   }
 
