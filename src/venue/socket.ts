@@ -8,8 +8,11 @@ import type { Clock, Random } from '../engine/ports.ts';
 import { readFeed } from '../wire/feeds/feed.ts';
 import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
-import { CertificateRefused, certificateOf, refusalOf } from './certificate.ts';
+import type { buildConnector } from 'undici';
+import { CertificateRefused, certificateOf, judgedConnector, refusalOf } from './certificate.ts';
 import { lookupHere, venueUrl } from './origin.ts';
+import { throughProxy } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
 import { sanitize, secretsOf } from './sanitize.ts';
 import type { VenueToken } from './sanitize.ts';
 
@@ -22,6 +25,7 @@ export interface FeedOptions {
   readonly random: Random;
   /** As of `HttpOptions`. */
   readonly ca?: string | undefined;
+  readonly proxy?: Proxy | undefined;
   /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
@@ -111,10 +115,10 @@ class Closed extends Error {
 
 type End = (why: string | Error, isPoison?: boolean) => void;
 
-/** `lookup` reaches the socket, although the types of the library ws do not name it. */
+/** `lookup` and a connection that opens later reach the socket, although the types of the library ws do not name them. */
 const socketOptions = (
   url: URL,
-  ca: string | undefined,
+  { ca, proxy }: Pick<FeedOptions, 'ca' | 'proxy'>,
 ): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
   maxPayload: MESSAGE_BYTES_MAX,
   perMessageDeflate: false,
@@ -123,7 +127,17 @@ const socketOptions = (
   minVersion: 'TLSv1.2',
   ...(ca === undefined ? {} : { ca }),
   ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
+  ...(proxy === undefined ? {} : { createConnection: tunnel(url, ca, proxy) }),
 });
+
+function tunnel(url: URL, ca: string | undefined, proxy: Proxy): NonNullable<ClientOptions['createConnection']> {
+  const connect = judgedConnector({ timeout: HANDSHAKE_TIMEOUT_MS, allowH2: false, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) });
+  const through = throughProxy(connect, { proxy, venue: url, timeoutMs: HANDSHAKE_TIMEOUT_MS });
+  const { hostname, host, port } = url;
+  return ((_: unknown, done: buildConnector.Callback) => {
+    through({ hostname, host, protocol: 'https:', port }, done);
+  }) as unknown as NonNullable<ClientOptions['createConnection']>;
+} // prettier-ignore
 
 /** One connection. Errors with `Closed` when it ends. */
 function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
@@ -132,7 +146,7 @@ function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
     const beganAt = clock.monotonic();
     let seen: ReturnType<typeof certificateOf> | undefined;
     const socket = new WebSocket(url, {
-      ...socketOptions(url, options.ca),
+      ...socketOptions(url, options),
       finishRequest(request) {
         request.once('socket', (connected) => {
           seen = certificateOf(connected);

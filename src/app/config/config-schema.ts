@@ -76,6 +76,15 @@ const venue = z.strictObject({
   ca_file: optionalFile(
     "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones",
   ),
+  proxy_url: z
+    .string()
+    .optional()
+    .describe(
+      'Proxy through which the desk reaches the venue (HTTP CONNECT), such as http://proxy.example:3128; needs https and wss URLs',
+    ),
+  proxy_credentials_file: optionalFile(
+    'File that contains only user:password of the proxy, readable by its owner only, not a symbolic link',
+  ),
   capabilities: z
     .strictObject({
       balances: flag('The venue offers GET /v1/user/balance'),

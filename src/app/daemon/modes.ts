@@ -121,6 +121,7 @@ async function connect(
     version,
     mayMoveMoney,
     ca: config.venue.ca,
+    proxy: config.venue.proxy,
     onCertificateRefused: (why: string) => {
       alert('certificate_refused', { why });
     },
@@ -138,13 +139,16 @@ async function connect(
       });
     },
   });
-  const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
+  const feed =
+    wsUrl === undefined
+      ? undefined
+      : { wsUrl, token, ca: config.venue.ca, proxy: config.venue.proxy, warn, alert };
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await marketPrices({ ...feed, pairs }) : undefined,
     accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
     where: baseUrl,
-    secrets: [token],
+    secrets: [token, config.venue.proxy?.credentials ?? []].flat(),
     async tryToken(another) {
       const trial = venueHttp({ ...options, token: another, mayMoveMoney: () => false });
       try {
@@ -171,6 +175,7 @@ interface FeedWanted {
   readonly wsUrl: string;
   readonly token: Secret;
   readonly ca: string | undefined;
+  readonly proxy: FeedOptions['proxy'];
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
 }
