@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { buildConnector } from 'undici';
 import { OperatorError } from '../core/errors.ts';
@@ -34,7 +35,8 @@ export function throughProxy(
       // The tunnel is no longer the client's.
       void client.close();
       if (error !== null) done(error, null);
-      else if (tunnel.statusCode === 200) connect({ ...target, httpSocket: tunnel.socket as NonNullable<typeof target.httpSocket> }, done);
+      else if (tunnel.statusCode === 200 && tunnel.socket instanceof Socket)
+        connect({ ...target, httpSocket: tunnel.socket }, done);
       else {
         tunnel.socket.destroy();
         done(new Error(`the proxy refused with status ${tunnel.statusCode}`), null);

@@ -116,28 +116,28 @@ class Closed extends Error {
 type End = (why: string | Error, isPoison?: boolean) => void;
 
 /** `lookup` and a connection that opens later reach the socket, although the types of the library ws do not name them. */
-const socketOptions = (
+function socketOptions(
   url: URL,
   { ca, proxy }: Pick<FeedOptions, 'ca' | 'proxy'>,
-): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
-  maxPayload: MESSAGE_BYTES_MAX,
-  perMessageDeflate: false,
-  handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-  followRedirects: false,
-  minVersion: 'TLSv1.2',
-  ...(ca === undefined ? {} : { ca }),
-  ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
-  ...(proxy === undefined ? {} : { createConnection: tunnel(url, ca, proxy) }),
-});
-
-function tunnel(url: URL, ca: string | undefined, proxy: Proxy): NonNullable<ClientOptions['createConnection']> {
-  const connect = judgedConnector({ timeout: HANDSHAKE_TIMEOUT_MS, allowH2: false, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) });
-  const through = throughProxy(connect, { proxy, venue: url, timeoutMs: HANDSHAKE_TIMEOUT_MS });
+): ClientOptions & { readonly lookup?: typeof lookupHere } {
+  const secure = { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) } as const;
+  const options = {
+    ...secure,
+    maxPayload: MESSAGE_BYTES_MAX,
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    followRedirects: false,
+    ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
+  };
+  if (proxy === undefined) return options;
+  const timeoutMs = HANDSHAKE_TIMEOUT_MS;
+  const connect = judgedConnector({ ...secure, timeout: timeoutMs, allowH2: false });
+  const through = throughProxy(connect, { proxy, venue: url, timeoutMs });
   const { hostname, host, port } = url;
-  return ((_: unknown, done: buildConnector.Callback) => {
+  const createConnection = (_: unknown, done: buildConnector.Callback): void =>
     through({ hostname, host, protocol: 'https:', port }, done);
-  }) as unknown as NonNullable<ClientOptions['createConnection']>;
-} // prettier-ignore
+  return Object.assign<ClientOptions, object>(options, { createConnection });
+}
 
 /** One connection. Errors with `Closed` when it ends. */
 function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {

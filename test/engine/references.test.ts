@@ -106,10 +106,10 @@ describe('reference prices', () => {
     const market = (_: unknown, clock: VirtualClock) => ({
       prices$: interval(SECOND_MS, clock).pipe(map(() => frozen)),
     });
-    const { desk, until } = started({ strategies: [], market }, 20 * SECOND_MS);
-    expect(desk.references.get('btcusd')).toMatchObject({ source: 'book' });
-    until(31 * SECOND_MS);
-    expect(desk.references.get('btcusd')).toBeUndefined();
+    const bench = started({ strategies: [], market }, 20 * SECOND_MS);
+    expect(bench.desk.references.get('btcusd')).toMatchObject({ source: 'book' });
+    bench.until(31 * SECOND_MS);
+    expect(bench.desk.references.get('btcusd')).toBeUndefined();
   });
 
   it('are mids: the last trade does not replace one, and without one it counts only after a probe has failed', () => {
