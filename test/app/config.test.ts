@@ -1,5 +1,4 @@
-import { chmodSync } from 'node:fs';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -350,7 +349,7 @@ describe('the example configs', () => {
 
 describe('venue.proxy_url', () => {
   const dry = (lines: string, venue = 'https://venue.example'): string =>
-    `mode: dry_run\nvenue:\n  base_url: "${venue}"\n  token: "\${TRANCHE_TOKEN}"\n${lines}`;
+    `mode: dry_run\nstrategies: []\nvenue:\n  base_url: "${venue}"\n  token: "\${TRANCHE_TOKEN}"\n${lines}`;
   const FILE = '  proxy_url: "http://proxy.example:3128/"\n  proxy_credentials_file: ./proxy\n';
 
   it('is read with the credentials of its file, which stay secret', () => {
@@ -378,6 +377,6 @@ describe('venue.proxy_url', () => {
 
   it('is refused for a venue whose connection is not encrypted', () => {
     const lines = '  ws_url: "ws://127.0.0.1:1"\n  proxy_url: "http://proxy.example"';
-    expect(refusal(dry(lines))).toMatch(/ws_url: a proxy would read the token/u);
+    expect(refusal(dry(lines))).toMatch(/venue\.ws_url[^]*a proxy would read the token/u);
   });
 });
