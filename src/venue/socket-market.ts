@@ -17,6 +17,9 @@ export type MarketFeedOptions = Omit<FeedOptions, 'feeds' | 'quietMs'> & {
 /** The venue sends tickers and books every few seconds. */
 const QUIET_MS = MINUTE_MS;
 
+/** How far the venue's clock may be ahead of ours. Live mode does not start with more. */
+const AHEAD_MAX_MS = 30_000;
+
 /** Maximum age of a volume. */
 const VOLUME_AGE_MS = 2 * MINUTE_MS;
 
@@ -41,21 +44,23 @@ export function marketFeed({ pairs, ...options }: MarketFeedOptions): MarketPort
       if (signal.signal !== 'data') return undefined;
       const { feed, data } = signal;
       const pair = feed.slice(feed.lastIndexOf('.') + 1);
-      // A time in the future would make a price that no longer changes look fresh.
-      const until = (at: Instant): Instant => instant(Math.min(at, options.clock.wall()));
+      const now = options.clock.wall();
+      // A time further in the future would make a price that no longer changes look fresh.
+      const timeOf = (at: Instant | undefined): Instant | undefined =>
+        at === undefined || at > now + AHEAD_MAX_MS ? undefined : instant(Math.min(at, now));
       if (data.of === 'book') {
         const [bid, ask] = [data.book.bids[0]?.[0], data.book.asks[0]?.[0]];
-        const at = stampTime(data.book.lastupdated);
+        const at = timeOf(stampTime(data.book.lastupdated));
         if (bid === undefined || ask === undefined || at === undefined) return undefined;
         if (!bid.gt(0) || !ask.gt(0) || areApart(ask, bid)) return undefined;
-        return { pair, mid: middle(bid, ask), at: until(at), source: 'book' };
+        return { pair, mid: middle(bid, ask), at, source: 'book' };
       }
       if (data.of !== 'ticker') return undefined;
       const { last, timestamp, volume } = data.ticker;
       if (volume === undefined || volume === null) volumes.delete(pair);
       else volumes.set(pair, { volume, seenAt: options.clock.monotonic() });
-      const at = parseIso(timestamp ?? '');
-      return at && { pair, mid: last, at: until(at), source: 'ticker' };
+      const at = timeOf(parseIso(timestamp ?? ''));
+      return at && { pair, mid: last, at, source: 'ticker' };
     }),
     filter((price) => price !== undefined),
   );

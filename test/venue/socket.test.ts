@@ -66,9 +66,10 @@ describe('the order book', () => {
       whole,
       book('btcusd', ['0', '0.1'], at),
       book('btcusd', ['7', '7.1'], Date.now() + 3_600_000),
+      book('btcusd', ['8', '8.1'], Date.now() + 10_000),
     );
     const listener = listen(server.url);
-    await expect.poll(listener.told).toEqual([['btcusd', '7.05']]);
+    await expect.poll(listener.told).toEqual([['btcusd', '8.05']]);
     expect(listener.prices[0]?.at).toBeLessThanOrEqual(Date.now());
   });
 });

@@ -292,9 +292,10 @@ describe('what cannot be spent', () => {
   it('is the held part of a balance, even if the venue counts it as available', () => {
     const balance = (available: number, held: string): string =>
       `[{"currency":"USD","balance":100,"available":${available}${held}}]`;
-    const read = (body: string) => balancesSchema.parse(readBody(body)).map((one) => text(one.available));
-    expect(read(balance(90, ',"held":10'))).toEqual(['90']);
-    expect(read(balance(100, ',"held":"10"'))).toEqual(['90']);
-    expect(read(balance(100, ''))).toEqual(['100']);
+    const spendable = (body: string) =>
+      balancesSchema.parse(readBody(body)).map((one) => text(one.available));
+    expect(spendable(balance(90, ',"held":10'))).toEqual(['90']);
+    expect(spendable(balance(100, ',"held":"10"'))).toEqual(['90']);
+    expect(spendable(balance(100, ''))).toEqual(['100']);
   });
 });
