@@ -247,6 +247,8 @@ export const recordShapes = {
       newest_id: z.string(),
       /** Omitted if balances do not follow from rows. */
       tails: z.record(z.string(), z.strictObject({ id: z.string(), balance: amount })).optional(),
+      /** Deposits that cannot be spent yet, by their rows. `balances` excludes them. */
+      holds: list(z.strictObject({ id: z.string(), currency: z.string(), amount, until: at })).optional(),
       read_at: at,
     }),
   /** The largest size that the venue quotes in one piece, as the venue stated it or as its fills suggest. */
@@ -515,6 +517,7 @@ export type OtherFees = Readonly<z.output<ReturnType<typeof otherFees>>>;
 export type Missing = Readonly<z.output<ReturnType<typeof missing>>>;
 export type MissedSlice = WakeRecord['missed'][number];
 export type Tails = NonNullable<BalancesRecord['tails']>;
+export type Hold = NonNullable<BalancesRecord['holds']>[number];
 /** Progress of the proof of a doubt. The next process continues from here. */
 export type ProofRecord = NonNullable<AttemptRecord['proof']>;
 

@@ -106,6 +106,8 @@ export interface Transaction {
   /** Fee of a deposit or withdrawal, in `currency`; the samples leave open whether `fees` includes it. */
   readonly transferFee?: Quantity | undefined;
   readonly status: string;
+  /** Until then the amount of a deposit, although in the balance, cannot be spent, for example while its ACH is unsettled. */
+  readonly heldUntil?: Instant | undefined;
   /** Balance of `currency` after the transaction, if the row shows one. */
   readonly balance: Quantity | undefined;
   /** Fields that decide about orders and that cannot be read: such a row belongs to no order until a person says so. */

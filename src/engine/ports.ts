@@ -110,7 +110,7 @@ export interface VenuePort {
   readonly lookup?: ((clientId: string) => Observable<Order | undefined>) | undefined;
 }
 
-/** Prices that the venue sends (capability `ticker`). Never errors: the adapter reconnects. */
+/** Prices that the venue sends (capability `ticker`): mids of its order book, and last trades. Never errors: the adapter reconnects. */
 export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
 

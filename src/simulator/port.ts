@@ -1,7 +1,6 @@
-import { concatMap, defer, from, interval, map, of, startWith, switchMap, throwError, timer } from 'rxjs';
+import { defer, map, of, switchMap, throwError, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
-import type { ReferencePrice } from '../core/reference-price.ts';
 import type {
   Order,
   OrderAnswer,
@@ -12,8 +11,9 @@ import type {
   Transaction,
 } from '../core/venue.ts';
 import type { MaybeAsync } from '../engine/maybe-async.ts';
-import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
+import type { Clock, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
+import { ROUTE_COOL_DOWN_MS } from '../wire/constants.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
 import type { LedgerRow } from './ledger/leg.ts';
 import type { RiskModeText } from './options/options.ts';
@@ -88,27 +88,6 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 /** The engine's view of a row: ids are text. */
 const transactionOf = ({ id, ...row }: LedgerRow): Transaction => ({ ...row, id: String(id) });
 
-/** Mid prices of the exchange, immediately and then every `everyMs`. */
-export function inProcessMarket(
-  exchange: Exchange,
-  {
-    clock,
-    pairs,
-    everyMs,
-  }: { readonly clock: Clock; readonly pairs: readonly string[]; readonly everyMs: number },
-): MarketPort {
-  const look = (): readonly ReferencePrice[] => {
-    const at = clock.wall();
-    return pairs.map((pair) => ({ pair, mid: exchange.market.mid(pair, at), at, source: 'tape' }));
-  };
-  return {
-    prices$: interval(everyMs, clock.scheduler).pipe(
-      startWith(undefined),
-      concatMap(() => from(look())),
-    ),
-  };
-}
-
 /** Waits half the latency, calls the exchange, and waits the other half. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsync<T> {
   if (latencyMs === 0) return work();
@@ -119,19 +98,17 @@ function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsyn
   );
 }
 
-const answerOf = ({
-  status,
-  error,
-  retryAfterMs,
-}: Refusal): Extract<QuoteAnswer & OrderAnswer, { kind: 'error' }> => ({
+const answerOf = ({ status, error }: Refusal): Extract<QuoteAnswer & OrderAnswer, { kind: 'error' }> => ({
   kind: 'error',
   status,
   error,
-  retryAfterMs,
+  retryAfterMs: status === 429 ? ROUTE_COOL_DOWN_MS : undefined,
 });
 
-const errorOf = (attempt: string, { status, error, retryAfterMs }: Refusal): VenueError =>
-  new VenueError({ code: codeOf(status), applied: 'no', attempt, status, said: error, retryAfterMs });
+const errorOf = (attempt: string, refusal: Refusal): VenueError => {
+  const { status, error: said, retryAfterMs } = answerOf(refusal);
+  return new VenueError({ code: codeOf(status), applied: 'no', attempt, status, said, retryAfterMs });
+};
 
 function codeOf(status: number): VenueError['code'] {
   if (status === 401 || status === 403) return 'unauthorised';

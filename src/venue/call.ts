@@ -4,6 +4,7 @@ import { VenueError } from '../core/errors.ts';
 import type { VenueErrorCode } from '../core/errors.ts';
 import { monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
+import { ROUTE_COOL_DOWN_MS } from '../wire/constants.ts';
 import { CertificateRefused } from './certificate.ts';
 import type { Route } from './routes.ts';
 
@@ -15,7 +16,7 @@ export interface Reply {
   readonly body: string;
   /** Names in lower case. */
   readonly headers: Headers;
-  /** From `retry-after`, if that is a number of seconds above 0; at most 300 s. */
+  /** From `retry-after`, if that is a number of seconds above 0, at most 300 s; otherwise the documented pause after a 429. */
   readonly retryAfterMs: number | undefined;
   /** When the first byte of the request left. */
   readonly sentAt: Monotonic;
@@ -132,7 +133,7 @@ export class Call implements Dispatcher.DispatchHandler {
       status: this.#status,
       body,
       headers: this.#headers,
-      retryAfterMs: retryAfterMs(this.#headers),
+      retryAfterMs: retryAfterMs(this.#status, this.#headers),
       sentAt: this.#sentAt,
       lastByteAt: this.#options.now(),
     });
@@ -164,7 +165,7 @@ export class Call implements Dispatcher.DispatchHandler {
       attempt,
       sent: this.#sent,
       status: hasAnswer ? this.#status : undefined,
-      retryAfterMs: hasAnswer ? retryAfterMs(this.#headers) : undefined,
+      retryAfterMs: hasAnswer ? retryAfterMs(this.#status, this.#headers) : undefined,
       said: code === 'certificate' ? cause.message : undefined,
       cause,
     });
@@ -189,9 +190,10 @@ function failureOf(undiciCode: string): VenueErrorCode {
 const RETRY_AFTER_MAX = 300;
 
 /** The date form of `retry-after` is ignored, because it would require our clock to agree with the venue's. */
-function retryAfterMs(headers: Headers): number | undefined {
+function retryAfterMs(status: number, headers: Headers): number | undefined {
   const stated = headers['retry-after'];
-  if (typeof stated !== 'string' || !/^\d{1,9}(?:\.\d{1,3})?$/u.test(stated)) return undefined;
-  const seconds = Number(stated);
-  return seconds > 0 ? Math.ceil(Math.min(seconds, RETRY_AFTER_MAX) * 1000) : undefined;
+  const isNumber = typeof stated === 'string' && /^\d{1,9}(?:\.\d{1,3})?$/u.test(stated);
+  const seconds = isNumber ? Number(stated) : 0;
+  if (seconds > 0) return Math.ceil(Math.min(seconds, RETRY_AFTER_MAX) * 1000);
+  return status === 429 ? ROUTE_COOL_DOWN_MS : undefined;
 }

@@ -13,6 +13,8 @@ import { sanitize, secretsOf, withoutToken } from './sanitize.ts';
 import type { VenueToken } from './sanitize.ts';
 import { certainSkew } from './certain-skew.ts';
 import { preconnect } from './preconnect.ts';
+import { throughProxy } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
 import { stayAwake } from './stay-awake.ts';
 import { atOnce, turnByTurn } from './turns.ts';
 import type { Turns } from './turns.ts';
@@ -82,6 +84,7 @@ export interface HttpOptions {
   readonly connections?: number | undefined;
   /** Certificates of the only trusted authorities, PEM; default: those of Node. */
   readonly ca?: string | undefined;
+  readonly proxy?: Proxy | undefined;
   /** Called with the reason for a refused server certificate: once for each reason, until a connection succeeds. */
   readonly onCertificateRefused?: ((why: string) => void) | undefined;
   /** Called in the tick in which a request that moves money would leave. Default: allowed. */
@@ -112,19 +115,21 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     );
   }
   const clean = (text: string): string => sanitize(text, secretsOf(token));
+  const { proxy, connectTimeoutMs: timeoutMs = CONNECT_TIMEOUT_MS } = options;
+  const connect = judgedConnector(
+    {
+      timeout: timeoutMs,
+      allowH2: false,
+      minVersion: 'TLSv1.2',
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(base.protocol === 'http:' ? { lookup: lookupHere } : {}),
+    },
+    (why) => options.onCertificateRefused?.(clean(why)),
+  );
   const shared = {
     pipelining: 1,
     allowH2: false,
-    connect: judgedConnector(
-      {
-        timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-        allowH2: false,
-        minVersion: 'TLSv1.2',
-        ...(options.ca === undefined ? {} : { ca: options.ca }),
-        ...(base.protocol === 'http:' ? { lookup: lookupHere } : {}),
-      },
-      (why) => options.onCertificateRefused?.(clean(why)),
-    ),
+    connect: proxy === undefined ? connect : throughProxy(connect, { proxy, venue: base, timeoutMs }),
     headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
     bodyTimeout: options.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
     maxHeaderSize: 16 * 1024,

@@ -8,8 +8,11 @@ import type { Clock, Random } from '../engine/ports.ts';
 import { readFeed } from '../wire/feeds/feed.ts';
 import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
-import { CertificateRefused, certificateOf, refusalOf } from './certificate.ts';
+import type { buildConnector } from 'undici';
+import { CertificateRefused, certificateOf, judgedConnector, refusalOf } from './certificate.ts';
 import { lookupHere, venueUrl } from './origin.ts';
+import { throughProxy } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
 import { sanitize, secretsOf } from './sanitize.ts';
 import type { VenueToken } from './sanitize.ts';
 
@@ -22,6 +25,7 @@ export interface FeedOptions {
   readonly random: Random;
   /** As of `HttpOptions`. */
   readonly ca?: string | undefined;
+  readonly proxy?: Proxy | undefined;
   /** Closes a connection whose feeds are silent for this long; default: never. */
   readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
@@ -111,19 +115,29 @@ class Closed extends Error {
 
 type End = (why: string | Error, isPoison?: boolean) => void;
 
-/** `lookup` reaches the socket, although the types of the library ws do not name it. */
-const socketOptions = (
+/** `lookup` and a connection that opens later reach the socket, although the types of the library ws do not name them. */
+function socketOptions(
   url: URL,
-  ca: string | undefined,
-): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
-  maxPayload: MESSAGE_BYTES_MAX,
-  perMessageDeflate: false,
-  handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-  followRedirects: false,
-  minVersion: 'TLSv1.2',
-  ...(ca === undefined ? {} : { ca }),
-  ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
-});
+  { ca, proxy }: Pick<FeedOptions, 'ca' | 'proxy'>,
+): ClientOptions & { readonly lookup?: typeof lookupHere } {
+  const secure = { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) } as const;
+  const options = {
+    ...secure,
+    maxPayload: MESSAGE_BYTES_MAX,
+    perMessageDeflate: false,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    followRedirects: false,
+    ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
+  };
+  if (proxy === undefined) return options;
+  const timeoutMs = HANDSHAKE_TIMEOUT_MS;
+  const connect = judgedConnector({ ...secure, timeout: timeoutMs, allowH2: false });
+  const through = throughProxy(connect, { proxy, venue: url, timeoutMs });
+  const { hostname, host, port } = url;
+  const createConnection = (_: unknown, done: buildConnector.Callback): void =>
+    through({ hostname, host, protocol: 'https:', port }, done);
+  return Object.assign<ClientOptions, object>(options, { createConnection });
+}
 
 /** One connection. Errors with `Closed` when it ends. */
 function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
@@ -132,7 +146,7 @@ function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
     const beganAt = clock.monotonic();
     let seen: ReturnType<typeof certificateOf> | undefined;
     const socket = new WebSocket(url, {
-      ...socketOptions(url, options.ca),
+      ...socketOptions(url, options),
       finishRequest(request) {
         request.once('socket', (connected) => {
           seen = certificateOf(connected);

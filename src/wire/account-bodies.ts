@@ -10,7 +10,7 @@ import { numberOf } from './message.ts';
 
 const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
-const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
+export const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
 
 type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
 /** A transaction that a venue books: its ids count up, and every row has a balance. Empty fields are omitted. */
@@ -40,7 +40,7 @@ export function transactionBody(row: BookedTransaction): object {
     price: row.price === undefined ? null : numberOf(row.price),
     fees: numberOf(row.fees),
     status: row.status,
-    hold_expires: row.holdExpires ?? '',
+    hold_expires: row.heldUntil === undefined ? '' : isoOf(row.heldUntil),
     tx_hash: row.txHash ?? '',
     algo_name: row.algorithm ?? (isTrade ? 'Instant' : ''),
     algo_id: row.algorithmId ?? (isTrade ? '150' : ''),
@@ -103,13 +103,23 @@ export const valuationBody = (points: readonly ValuationPoint[]): object => ({
   data: points.map(({ at, usd }) => ({ timestamp: at, usd_value: numberOf(usd) })),
 });
 
-/** `GET /v1/user/balance` (beyond the specification). */
-export const balancesBody = (balances: readonly Balance[]): object =>
+/**
+ * `GET /v1/user/balance` (beyond the specification), whose amounts are numbers, and the feed of balances, where `write` makes
+ * them strings. All holdings are in the trading wallet; the other wallets are empty.
+ */
+export const balancesBody = (
+  balances: readonly Balance[],
+  write: (each: Quantity) => unknown = numberOf,
+): readonly object[] =>
   balances.map(({ currency, balance, available }) => ({
     currency,
-    balance: numberOf(balance),
-    available: numberOf(available),
-    held: numberOf(subtract(balance, available)),
+    balance: write(balance),
+    available: write(available),
+    held: write(subtract(balance, available)),
+    trading_wallet: write(balance),
+    collateral_wallet: write(NO_QUANTITY),
+    borrow_wallet: write(NO_QUANTITY),
+    lending_wallet: write(NO_QUANTITY),
   }));
 
 /** `GET /v1/markets/currency-pairs` (beyond the specification). */

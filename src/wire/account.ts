@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sha256 } from '../core/ids.ts';
-import { NO_QUANTITY, isAmountText, price, quantity } from '../core/money.ts';
+import { NO_QUANTITY, isAmountText, least, price, quantity, subtract } from '../core/money.ts';
 import type { AnyAmount, Quantity } from '../core/money.ts';
 import { instant, parseIso } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -98,13 +98,14 @@ function transactionOf(element: unknown): Transaction {
   const id = (name: string): string | undefined =>
     isMissing(row[name]) ? undefined : decides(name, rowIdOf(row[name]), '') || undefined;
   const fee = amountOf(row['AccountTransferFee'], quantity);
+  const [action, hold] = [actionOf(row['action']), row['hold_expires']];
   return {
     id: rowIdOf(row['id']) ?? contentId(element),
     orderId: id('order_id'),
     clientId: id('client_order_id'),
     tradeId: id('trade_id'),
     at: timeOf(row),
-    action: actionOf(row['action']),
+    action,
     currency: decides('currency', symbolOf(row['currency']), ''),
     amount: decides('amount', amountOf(row['amount'], quantity), NO_QUANTITY),
     price: amountOf(row['price'], price),
@@ -114,6 +115,10 @@ function transactionOf(element: unknown): Transaction {
     status: textOf(row['status']),
     balance: amountOf(row['account_balance'], quantity),
     ...(fee === undefined || fee.isZero() ? {} : { transferFee: fee }),
+    // A hold whose end cannot be read does not end.
+    ...(action !== 'deposit' || isMissing(hold)
+      ? {}
+      : { heldUntil: stampOf(hold) ?? isoTimeOf(hold) ?? instant(TIME_MAX) }),
     ...(spoiled.length === 0 ? {} : { spoiled }),
   };
 }
@@ -158,14 +163,16 @@ function symbolOf(value: unknown): string | undefined {
 /** The last instant of a `Date`. */
 const TIME_MAX = 8.64e15;
 /** `timestamp`, as a number or as text; otherwise `day`; otherwise 0. */
-function timeOf({ timestamp, day }: Row): Instant {
-  const isNumber =
-    typeof timestamp === 'number' || (typeof timestamp === 'string' && isAmountText(timestamp.trim()));
-  const stated = isNumber ? Math.floor(Number(timestamp)) : undefined;
-  for (const at of [stated, typeof day === 'string' ? parseIso(day.trim()) : undefined])
-    if (at !== undefined && at >= 0 && at <= TIME_MAX) return instant(at);
-  return instant(0);
+const timeOf = ({ timestamp, day }: Row): Instant => stampOf(timestamp) ?? isoTimeOf(day) ?? instant(0);
+
+function stampOf(value: unknown): Instant | undefined {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && isAmountText(value.trim()));
+  return isNumber ? inRange(Math.floor(Number(value))) : undefined;
 }
+const isoTimeOf = (value: unknown): Instant | undefined =>
+  typeof value === 'string' ? inRange(parseIso(value.trim())) : undefined;
+const inRange = (at: number | undefined): Instant | undefined =>
+  at !== undefined && at >= 0 && at <= TIME_MAX ? instant(at) : undefined;
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
@@ -282,6 +289,15 @@ export const valuationSchema = z.object({
   ),
 });
 
+/** Parts of a balance, which older versions of the route and of the feed lack. */
+export const walletFields = {
+  held: wireQuantity.nullish(),
+  trading_wallet: wireQuantity.nullish(),
+  collateral_wallet: wireQuantity.nullish(),
+  borrow_wallet: wireQuantity.nullish(),
+  lending_wallet: wireQuantity.nullish(),
+};
+
 /** Element of `GET /v1/user/balance` (capability `balances`; beyond the spec, section 9.1). */
 export const balancesSchema = z.array(
   z
@@ -289,12 +305,13 @@ export const balancesSchema = z.array(
       currency: z.string(),
       balance: wireQuantity,
       available: wireQuantity,
-      held: wireQuantity.nullish(),
+      ...walletFields,
     })
     .transform((row) => ({
       currency: row.currency.toLowerCase(),
       balance: row.balance,
-      available: row.available,
+      // What is held cannot be spent, even if the venue were to count it as available.
+      available: row.held ? least(row.available, subtract(row.balance, row.held)) : row.available,
     })),
 );
 

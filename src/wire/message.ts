@@ -28,10 +28,10 @@ const UNLISTED =
   'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
 
 /** Returns the schema of an amount on the wire: a JSON number, read from its source text, or a string. `wire` marks it for generated documents. */
-const amount = <A>(read: (written: string) => A) =>
+const amount = <A>(read: (written: string) => A, wire: 'amount' | 'either' = 'amount') =>
   z
     .string({ error: ({ input }) => (typeof input === 'number' ? UNLISTED : undefined) })
-    .meta({ wire: 'amount' })
+    .meta({ wire })
     .transform((written, context): A => {
       if (isAmountText(written)) return read(written);
       context.addIssue({ code: 'custom', message: 'expected a decimal number' });
@@ -41,6 +41,12 @@ export const wirePrice = amount(price);
 export const wireQuantity = amount(quantity);
 export const wireMoney = amount(money);
 export const wireRatio = amount(ratio);
+/** Amounts of an order request, where the newest documents show strings and older ones numbers: the venue reads both. */
+export const orderAmount = {
+  price: amount(price, 'either'),
+  quantity: amount(quantity, 'either'),
+  amount: amount(money, 'either'),
+};
 
 /** Writes an amount as a JSON number that keeps all its digits. */
 export const numberOf = (each: AnyAmount): object => exact(text(each));

@@ -1,6 +1,6 @@
 import { add, NO_MONEY, subtract, text } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
-import { isoOf } from '../core/time.ts';
+import { instant, isoOf, SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order } from '../core/venue.ts';
 import { numberOf } from './message.ts';
@@ -63,7 +63,7 @@ export function orderBody(order: OrderDetail): object {
     routing_type: working === undefined ? 'None' : 'NetPrice',
     time_in_force: working === undefined ? 'FOK' : 'GTC',
     expires: null,
-    dateupdated: isoOf(order.updatedAt),
+    dateupdated: updatedText(order),
     ...(working === undefined ? {} : { date_added: isoOf(working.addedAt) }),
     client_order_id: order.clientId,
     user_tx_id: order.clientId,
@@ -88,10 +88,14 @@ export function orderText(order: OrderDetail): string {
     `"vwap":${text(order.vwap)},"filled_amount":${text(order.filledAmount)},"fees":${text(order.fees)},` +
     `"net_proceeds":${text(netProceeds(order))},"status":${JSON.stringify(order.status)},` +
     `"status_code":${statusCodes[order.status.toLowerCase()] ?? 100},"routing_option":"BestPrice",` +
-    `"routing_type":"None","time_in_force":"FOK","expires":null,"dateupdated":"${isoOf(order.updatedAt)}",` +
+    `"routing_type":"None","time_in_force":"FOK","expires":null,"dateupdated":"${updatedText(order)}",` +
     `"client_order_id":${clientId},"user_tx_id":${clientId},"o_action":"${action}","algo_id":150,` +
     `"algorithm_options":null,"destination":"","quote_id":${JSON.stringify(order.quoteId)}}`
   );
 }
+
+/** Whole seconds, as in the venue's sample of an executed quote. */
+const updatedText = ({ updatedAt }: OrderDetail): string =>
+  isoOf(instant(updatedAt - (updatedAt % SECOND_MS)));
 
 const actionOf = ({ side }: Order): string => (side === 'buy' ? 'Buy' : 'Sell');

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { NO_MONEY, price } from '../core/money.ts';
 import type { Order, OrderRequest } from '../core/venue.ts';
-import { orBlank, usedFields, wireId, wireMoney, wirePrice, wireQuantity, wireText } from './message.ts';
+import {
+  orBlank,
+  orderAmount,
+  usedFields,
+  wireId,
+  wireMoney,
+  wirePrice,
+  wireQuantity,
+  wireText,
+} from './message.ts';
 import { plainText } from './plain.ts';
 import type { PlainBody } from './plain.ts';
 import { plainSize, sizeText } from './quote.ts';
@@ -11,8 +20,8 @@ export const orderRequestSchema = z
   .object({
     currency_pair: z.string().min(2).max(32),
     quote_id: z.string().min(1).max(128),
-    quantity: wireQuantity.optional().describe('base currency; at most the quoted quantity'),
-    amount: wireMoney.optional().describe('quote currency; at most the quoted amount'),
+    quantity: orderAmount.quantity.optional().describe('base currency; at most the quoted quantity'),
+    amount: orderAmount.amount.optional().describe('quote currency; at most the quoted amount'),
     client_order_id: z
       .string()
       .max(128)

@@ -3,7 +3,7 @@ import { isoOf } from '../core/time.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
-import { wireId, wirePrice, wireQuantity } from './message.ts';
+import { orderAmount, wireId } from './message.ts';
 import type { limitAlgorithms } from './constants.ts';
 
 /** Working orders, cancellations and the account's own trades. */
@@ -12,8 +12,8 @@ import type { limitAlgorithms } from './constants.ts';
 export const limitOrderSchema = z.object({
   currency_pair: z.string().min(2).max(32),
   algorithm_id: z.union([z.literal(200), z.literal(201)]).describe('200 Smart, 201 Limit'),
-  quantity: wireQuantity.describe('base currency'),
-  price: wirePrice.describe('quote currency per base; never filled worse'),
+  quantity: orderAmount.quantity.describe('base currency'),
+  price: orderAmount.price.describe('quote currency per base; never filled worse'),
   client_order_id: z.string().max(128).optional().describe('rejected if used within the last 24 hours'),
   time_in_force: z.literal('GTC').optional(),
 });

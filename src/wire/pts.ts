@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isoOf } from '../core/time.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
+import { numberOr } from './account-bodies.ts';
 import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
 
 /** Post-trade settlement, apart from rates and modes: risk metrics, positions. Source: public documentation. */
@@ -59,7 +60,7 @@ export interface PtsPosition {
   /** Interest charged so far, in the loan currency. */
   readonly interest: Quantity;
   readonly marginType: MarginType;
-  readonly openingOrderId: string;
+  readonly openingOrderId: string | undefined;
   readonly closingOrderId: string | undefined;
   /** Proceeds of the loan, in the collateral currency. */
   readonly proceeds: Quantity;
@@ -81,8 +82,9 @@ const ptsPositionSchema = z
     interest_rate: wireRatio.describe('annualized, as a fraction'),
     interest_qty: wireQuantity.describe('in the loan currency'),
     margin_type: z.enum(marginTypes),
-    order_id_open: wireId,
-    order_id_close: wireId.nullish(),
+    order_id_open: wireId.nullish(),
+    open_order_id: wireId.nullish().describe('older name of order_id_open'),
+    order_id_close: wireId.nullish().describe('null also after a settlement by transfer'),
     proceeds: wireQuantity.describe('in the collateral currency'),
     vwap: wirePrice,
   })
@@ -98,7 +100,7 @@ const ptsPositionSchema = z
     interestRate: row.interest_rate,
     interest: row.interest_qty,
     marginType: row.margin_type,
-    openingOrderId: row.order_id_open,
+    openingOrderId: row.order_id_open ?? row.open_order_id ?? undefined,
     closingOrderId: row.order_id_close ?? undefined,
     proceeds: row.proceeds,
     vwap: row.vwap,
@@ -121,8 +123,8 @@ export const ptsPositionBody = (position: PtsPosition): object => ({
   interest_rate: numberOf(position.interestRate),
   interest_qty: numberOf(position.interest),
   margin_type: position.marginType,
-  order_id_open: Number(position.openingOrderId),
-  order_id_close: position.closingOrderId === undefined ? null : Number(position.closingOrderId),
+  order_id_open: numberOr(position.openingOrderId),
+  order_id_close: numberOr(position.closingOrderId),
   proceeds: numberOf(position.proceeds),
   vwap: numberOf(position.vwap),
 });

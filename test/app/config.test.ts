@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -344,5 +344,39 @@ describe('the example configs', () => {
     for (const part of [...parts, 'operate', 'log'] as const)
       expect(`${part} ${JSON.stringify(dry[part])}`).toBe(`${part} ${JSON.stringify(bare[part])}`);
     expect(dry.venue.orderTimeoutMs).toBe(bare.venue.orderTimeoutMs);
+  });
+});
+
+describe('venue.proxy_url', () => {
+  const dry = (lines: string, venue = 'https://venue.example'): string =>
+    `mode: dry_run\nstrategies: []\nvenue:\n  base_url: "${venue}"\n  token: "\${TRANCHE_TOKEN}"\n${lines}`;
+  const FILE = '  proxy_url: "http://proxy.example:3128/"\n  proxy_credentials_file: ./proxy\n';
+
+  it('is read with the credentials of its file, which stay secret', () => {
+    put(folder, { proxy: 'desk:open sesame\n' });
+    chmodSync(join(folder, 'proxy'), 0o600);
+    const { proxy } = load(dry(FILE)).venue;
+    expect([proxy?.url, proxy?.credentials?.reveal()]).toEqual([
+      'http://proxy.example:3128',
+      'desk:open sesame',
+    ]);
+    expect(JSON.stringify(proxy)).not.toContain('sesame');
+  });
+
+  it.each([
+    ['  proxy_url: "socks5://proxy.example"', 'expected an address such as http://proxy.example:3128'],
+    ['  proxy_url: "http://desk:word@proxy.example"', 'use proxy_credentials_file'],
+    ['  proxy_url: "http://proxy.example/path"', 'remove everything after the host and port'],
+    ['  proxy_credentials_file: ./proxy', 'write proxy_url, or remove this'],
+    [FILE, 'expected one line: user:password'],
+  ])('is refused when it cannot be used: %s', (lines, why) => {
+    put(folder, { proxy: 'no colon' });
+    chmodSync(join(folder, 'proxy'), 0o600);
+    expect(refusal(dry(lines))).toContain(why);
+  });
+
+  it('is refused for a venue whose connection is not encrypted', () => {
+    const lines = '  ws_url: "ws://127.0.0.1:1"\n  proxy_url: "http://proxy.example"';
+    expect(refusal(dry(lines))).toMatch(/venue\.ws_url[^]*a proxy would read the token/u);
   });
 });

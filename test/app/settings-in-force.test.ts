@@ -15,6 +15,7 @@ const CONFIG = {
   venue: {
     base_url: 'https://venue.example/',
     ws_url: 'wss://venue.example/ws',
+    proxy_url: 'http://proxy.example:3128',
     token: '${TRANCHE_TOKEN}',
     sell_path: '/v1/orders/sell',
     capabilities: { pairs: true },
@@ -58,7 +59,13 @@ function inForce(): Readonly<Record<string, string>> {
 /** Settings that affect neither trades, nor venues, nor permissions. The engine adds `controls`, which are limits. */
 const LEFT_OUT = ['log', 'journal', 'journal_anchor', 'venue.simulated', 'venue.token_file'];
 /** Settings of separate files, which are recorded by their hash, of which this config has none, and what the engine adds. */
-const OTHERS = ['venue.ca_file', 'strategies', 'controls', 'operate.approvals'];
+const OTHERS = [
+  'venue.ca_file',
+  'venue.proxy_credentials_file',
+  'strategies',
+  'controls',
+  'operate.approvals',
+];
 
 describe('the recorded settings in force', () => {
   it('are those of the config with their defaults', () => {
@@ -69,6 +76,7 @@ describe('the recorded settings in force', () => {
       'venue.base_url': 'https://venue.example',
       'venue.ws_url': 'wss://venue.example',
       'venue.token': 'environment',
+      'venue.proxy_url': 'http://proxy.example:3128',
       'venue.capabilities': 'pairs',
       'venue.order_timeout': 'PT8S',
       'venue.minimums.btcusd': 'quantity 0.001',

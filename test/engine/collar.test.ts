@@ -4,7 +4,7 @@ import type { ControlRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteRequest } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import { START, aTwap, nextProcess, started } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';

@@ -5,7 +5,7 @@ import type { Reason } from '../../src/core/reasons.ts';
 import type { ClosedHours } from '../../src/core/hours.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { venueOptions } from '../../src/simulator/options/options.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import { lineFor } from '../../src/journal/format-record.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { ledgerTrades, overExecuted } from './oracle.ts';

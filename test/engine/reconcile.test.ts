@@ -1,5 +1,5 @@
 import { aPolicy } from './harness.ts';
-import { defer, of, throwError } from 'rxjs';
+import { defer, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { compareRowIds } from '../../src/core/ids.ts';
 import { add, quantity, roundDown } from '../../src/core/money.ts';
@@ -203,5 +203,48 @@ describe('trades of others on the account', () => {
     const told = one.raised.filter(({ id }) => id === 'foreign_trades');
     expect(told).toMatchObject([{ facts: { count: 2, trades: 't-1, t-2' } }]);
     expect(halts(one)).toEqual([]);
+  });
+});
+
+describe('a deposit that the venue holds', () => {
+  const DEPOSITED = '1000';
+  const available = (bench: Bench): string | undefined => bench.desk.state.available('usd')?.toFixed();
+
+  /** A desk whose account got a deposit after a minute and a half, held for five minutes. */
+  function holding(options: Partial<BenchOptions> = {}): Bench {
+    const one = started({ strategies: [], ...options });
+    minutes(one, 1.5);
+    const [now, amount] = [one.clock.wall(), quantity(DEPOSITED)];
+    one.exchange.deposit(one.account, 'usd', amount, now, instant(now + 5 * MINUTE_MS));
+    return one;
+  }
+
+  it.each([
+    ['without a balances route', false],
+    ['with one', true],
+  ])('is not spent before its hold ends: %s', (_, hasRoute) => {
+    const exchange = new Exchange({
+      options: venueOptions({ limits: { enforced: false } }),
+      startedAt: START,
+    });
+    const balances = () => of(exchange.balances('desk')).pipe(map((reply) => (reply.ok ? reply.value : [])));
+    const one = holding({ exchange, wrap: (venue) => (hasRoute ? { ...venue, balances } : venue) });
+    minutes(one, 4);
+    expect([available(one), one.balance('usd')]).toEqual(['1000000', 1_001_000]);
+    minutes(one, 9);
+    expect(available(one)).toBe('1001000');
+    expect(halts(one)).toEqual([]);
+  });
+
+  it('stays held in the next process, although its reads no longer show the deposit', () => {
+    const before = holding();
+    minutes(before, 4);
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const after = started({ strategies: [], clock, exchange, journal });
+    minutes(after, 5.5);
+    expect(available(after)).toBe('1000000');
+    minutes(after, 9);
+    expect(available(after)).toBe('1001000');
   });
 });

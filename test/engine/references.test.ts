@@ -1,9 +1,10 @@
-import { EMPTY, NEVER, Subject, of } from 'rxjs';
+import { EMPTY, NEVER, Subject, interval, map, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { price } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import { faultyVenue, NO_QUOTES } from './faulty-venue.ts';
 import { aPolicy, aStrategy, aTwap, START, started } from './harness.ts';
 import type { Bench } from './harness.ts';
@@ -77,7 +78,7 @@ describe('reference prices', () => {
   });
 
   it('become stale when the feed goes silent, and probes replace them', () => {
-    const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'ticker' } as const;
+    const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'book' } as const;
     const strategies = [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })];
     const bench = started({ strategies, market: () => ({ prices$: of(old) }) }, 20 * MINUTE_MS);
     expect(probes(bench).length).toBeGreaterThan(0);
@@ -96,8 +97,57 @@ describe('reference prices', () => {
       bench.clock.run(instant((at = instant(at + 10))));
     ready.unsubscribe();
     bench.clock.run(instant(at + laterMs));
-    feed.next({ pair: 'btcusd', mid: price('61000'), at: instant(at + laterMs), source: 'ticker' });
+    feed.next({ pair: 'btcusd', mid: price('61000'), at: instant(at + laterMs), source: 'book' });
     expect(bench.desk.references.gapBps('btcusd')?.gt(100) ?? false).toBe(isCompared);
+  });
+
+  it('become stale when the order book no longer changes, although the feed repeats it', () => {
+    const frozen = { pair: 'btcusd', mid: price('60000'), at: START, source: 'book' } as const;
+    const market = (_: unknown, clock: VirtualClock) => ({
+      prices$: interval(SECOND_MS, clock).pipe(map(() => frozen)),
+    });
+    const bench = started({ strategies: [], market }, 20 * SECOND_MS);
+    expect(bench.desk.references.get('btcusd')).toMatchObject({ source: 'book' });
+    bench.until(31 * SECOND_MS);
+    expect(bench.desk.references.get('btcusd')).toBeUndefined();
+  });
+
+  it('are mids: the last trade does not replace one, and without one it counts only after a probe has failed', () => {
+    const feed = new Subject<ReferencePrice>();
+    const bench = started({
+      strategies: [],
+      market: () => ({ prices$: feed }),
+      wrap: (venue) => ({ ...venue, quote: () => NEVER }),
+    });
+    const say = (source: 'book' | 'ticker', mid: string): void =>
+      feed.next({ pair: 'btcusd', mid: price(mid), at: instant(bench.clock.now()), source });
+    const known = (): unknown => bench.desk.references.get('btcusd')?.source;
+    let readyAt: number | undefined;
+    say('ticker', '61000');
+    bench.desk.references.ready(['btcusd']).subscribe(() => (readyAt = bench.clock.now() - START));
+    expect([known(), readyAt, bench.desk.references.hasAll(['btcusd'])]).toEqual([
+      'ticker',
+      undefined,
+      false,
+    ]);
+    bench.until(MINUTE_MS);
+    expect([known(), readyAt]).toEqual([undefined, aPolicy().reference.waitMs]);
+    say('book', '60000');
+    say('ticker', '61000');
+    expect([known(), bench.desk.references.hasAll(['btcusd'])]).toEqual(['book', true]);
+  });
+
+  it('may be the last trade for twice the age of a mid, by the time of that trade', () => {
+    const feed = new Subject<ReferencePrice>();
+    const bench = started({ strategies: [], market: () => ({ prices$: feed }) });
+    const repeat = (): void =>
+      feed.next({ pair: 'btcusd', mid: price('61000'), at: START, source: 'ticker' });
+    bench.until(60 * SECOND_MS);
+    repeat();
+    expect(bench.desk.references.get('btcusd')).toBeDefined();
+    bench.until(61 * SECOND_MS);
+    repeat();
+    expect(bench.desk.references.get('btcusd')).toBeUndefined();
   });
 
   it('age by the monotonic clock, so that setting the wall clock back does not refresh them', () => {

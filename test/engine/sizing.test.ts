@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aTwap, nextProcess, started, aPolicy } from './harness.ts';

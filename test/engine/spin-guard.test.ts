@@ -6,7 +6,7 @@ import { after, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Wait, Wake } from '../../src/core/wake.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import { defineStrategy } from '../../src/strategy/kernel.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { nextProcess, START, started } from './harness.ts';

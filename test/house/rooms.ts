@@ -65,7 +65,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The venue, for real.
   venue: {
     parts: ['core', 'wire', 'engine/ports.ts', 'engine/maybe-async.ts'],
-    packages: { rxjs: anywhere, zod: anywhere, undici: anywhere, ws: ['socket.ts'], 'node:buffer': anywhere, 'node:stream': anywhere, 'node:http': ['socket.ts'], 'node:net': ['origin.ts'], 'node:dns': ['origin.ts'], 'node:tls': ['certificate.ts'] },
+    packages: { rxjs: anywhere, zod: anywhere, undici: anywhere, ws: ['socket.ts'], 'node:buffer': anywhere, 'node:stream': anywhere, 'node:http': ['socket.ts'], 'node:net': ['origin.ts', 'proxy.ts'], 'node:dns': ['origin.ts'], 'node:tls': ['certificate.ts'] },
   },
   // Records, hash chain, drivers, exports.
   journal: {

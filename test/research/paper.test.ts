@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
-import { inProcessMarket } from '../../src/simulator/port.ts';
+import { inProcessMarket } from '../support/book-market.ts';
 import { aBench, START } from '../engine/harness.ts';
 import { aRun, amounts, walkTape } from './bench.ts';
 import { everyKind } from './every-kind.ts';

@@ -76,6 +76,14 @@ describe('the admin API', () => {
     await pull(venue, 'POST /admin/deposits/desk', { body: { currency: 'btc', amount: '2.5' } });
     const [newest] = (await venue.get('/v1/account/transactions')).body as unknown[];
     expect(newest).toMatchObject({ action: 'Deposit', currency: 'btc', amount: '2.5' });
+    const ach = { currency: 'btc', amount: '10', held_ms: 3_600_000 };
+    await pull(venue, 'POST /admin/deposits/desk', { body: ach });
+    const balances = (await venue.get('/v1/user/balance')).body as Record<string, string>[];
+    const btc = balances.find(({ currency }) => currency === 'btc') ?? {};
+    expect(btc).toMatchObject({ held: '10' });
+    expect(Number(btc['balance']) - Number(btc['available'])).toBe(10);
+    const [held] = (await venue.get('/v1/account/transactions')).body as { hold_expires: string }[];
+    expect(Date.parse(held?.hold_expires ?? '') - Date.now()).toBeGreaterThan(3_500_000);
   });
 
   it('shows the ledger as it is, and lists the rows of orders under new ids', async () => {

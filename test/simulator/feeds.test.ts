@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { monotonic } from '../../src/core/time.ts';
 import { readFeed } from '../../src/wire/feeds/feed.ts';
 import { aVenue } from './client.ts';
 import { buy, listen, subscribed } from './feed-client.ts';
+import { START, systemClock } from './world.ts';
 
 const FEED = 'ticker.sfox.btcusd';
 
@@ -42,7 +44,7 @@ describe('the feed server of the simulated venue', () => {
     line.say({ type: 'subscribe', feeds: [FEED] });
     await line.next();
     await line.next();
-    expect((await line.next()).payload).toMatchObject({ volume: 0.25, amount: 15_000, vwap: 60_000 });
+    expect((await line.next()).payload).toMatchObject({ volume: 0.25, vwap: 60_000 });
   });
 
   it('answers an unsubscribe request with the remaining feeds', async () => {
@@ -187,6 +189,35 @@ describe('a feed payload', () => {
     expect(textKeys(payload)).toStrictEqual(['exchange', 'pair', 'route', 'source', 'timestamp']);
     const figures = ['amount', 'high', 'last', 'low', 'open', 'volume', 'vwap'];
     for (const figure of figures) expect(payload[figure]).toEqual(expect.any(Number));
+  });
+
+  it('contains the last trade of others, with its time, size and place: ticker', async () => {
+    const clock = { ...systemClock, wall: () => START, monotonic: () => monotonic(0) };
+    await using venue = await aVenue({}, { clock });
+    using tickers = await subscribed(venue, FEED);
+    using trades = await subscribed(venue, 'trades.sfox.btcusd');
+    const { payload: day } = await tickers.next();
+    const { payload: trade } = await trades.next();
+    const { price, quantity, exchange, timeStamp } = trade as Record<string, string>;
+    expect(day).toMatchObject({
+      last: Number(price),
+      amount: Number(quantity),
+      exchange,
+      timestamp: `${timeStamp}Z`,
+    });
+  });
+
+  it('contains prices after fees: orderbook.net', async () => {
+    await using venue = await aVenue({ feeBps: 10 });
+    using raw = await subscribed(venue, 'orderbook.sfox.btcusd');
+    using net = await subscribed(venue, 'orderbook.net.btcusd');
+    const best = async (line: typeof raw): Promise<number[]> => {
+      const { bids, asks } = (await line.next()).payload as Record<'bids' | 'asks', [number][]>;
+      return [bids[0]?.[0] ?? 0, asks[0]?.[0] ?? 0];
+    };
+    const [[bid = 0, ask = 0], [netBid, netAsk]] = [await best(raw), await best(net)];
+    expect(netBid).toBeCloseTo(bid * 0.999, 1);
+    expect(netAsk).toBeCloseTo(ask * 1.001, 1);
   });
 
   it('contains amounts as text and two timestamps: trades', async () => {

@@ -113,20 +113,20 @@ describe('the column store of fills', () => {
   it('counts each fill in the daily volume of its pair, at every read of the ticker', () => {
     const exchange = anExchange({ accounts: [{ name: DESK, balances: { usd: '1000000' } }] });
     const day = (pair: string, at: Instant): readonly string[] => {
-      const { volume, amount } = exchange.ticker(pair, at);
-      return [text(volume), text(amount)];
+      const ticker = exchange.ticker(pair, at);
+      return ticker === undefined ? [] : [text(ticker.volume), text(ticker.vwap)];
     };
     trade(exchange, 'buy', quantityOf('1'));
     trade(exchange, 'sell', quantityOf('0.5'));
     expect([day('btcusd', START), day('ethusd', START)]).toEqual([
-      ['1.5', '90000'],
-      ['0', '0'],
+      ['1.5', '60000'],
+      ['0', '3000'],
     ]);
     trade(exchange, 'sell', quantityOf('0.25'));
-    expect(day('btcusd', START)).toEqual(['1.75', '105000']);
+    expect(day('btcusd', START)).toEqual(['1.75', '60000']);
     trade(exchange, 'sell', quantityOf('0.125'));
     trade(exchange, 'buy', quantityOf('2'), later(DAY_MS));
-    expect(day('btcusd', later(DAY_MS))).toEqual(['2', '120000']);
-    expect(day('btcusd', later(2 * DAY_MS))).toEqual(['0', '0']);
+    expect(day('btcusd', later(DAY_MS))).toEqual(['2', '60000']);
+    expect(day('btcusd', later(2 * DAY_MS))).toEqual(['0', '60000']);
   });
 });

@@ -75,7 +75,9 @@ describe('the dealer', () => {
       const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
       expect(text(quote.price)).toBe(quoted);
       expect(decimalsOf(quote.price)).toBeLessThanOrEqual(decimals);
-      expect(decimalsOf(exchange.ticker('btcusd', START).last)).toBeLessThanOrEqual(decimals);
+      expect(
+        decimalsOf(exchange.ticker('btcusd', START)?.trade.price ?? price('0.12345678901')),
+      ).toBeLessThanOrEqual(decimals);
     }
   });
 

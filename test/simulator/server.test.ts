@@ -66,6 +66,37 @@ describe('the simulated venue over HTTP', () => {
     ).toEqual(['0.200000000000000003', '0.100000000000000001', '1.000000000000000001']);
   });
 
+  it('shows the eight documented fields of a balance, as numbers', async () => {
+    await using venue = await aVenue({ accounts: [{ balances: { usd: '1000.5' } }] });
+    const wallets = '"trading_wallet":1000.5,"collateral_wallet":0,"borrow_wallet":0,"lending_wallet":0';
+    expect((await venue.get('/v1/user/balance')).text).toBe(
+      `[{"currency":"usd","balance":1000.5,"available":1000.5,"held":0,${wallets}}]`,
+    );
+  });
+
+  it('accepts the amounts of an order as text, and dates an executed quote in whole seconds', async () => {
+    await using venue = await aVenue();
+    const quote = read(
+      quoteSchema,
+      await venue.post('/v1/quote', '{"pair":"btcusd","side":"buy","quantity":1}'),
+    );
+    const { status, body } = await venue.post(
+      '/v1/orders/buy',
+      orderFor(quote).replace('"quantity":1', '"quantity":"1"'),
+    );
+    expect([status, body]).toMatchObject([
+      201,
+      { dateupdated: expect.stringMatching(/:\d\d\.000Z$/u) as unknown },
+    ]);
+  });
+
+  it('does not say how long to wait after too many requests', async () => {
+    await using venue = await aVenue({ limits: { transactionsWindowMs: 60_000 } });
+    await venue.get(TRANSACTIONS);
+    const { status, headers } = await venue.get(TRANSACTIONS);
+    expect([status, headers.get('retry-after')]).toEqual([429, null]);
+  });
+
   it('sends the header x-simulated with every response', async () => {
     await using venue = await aVenue();
     const answers = [

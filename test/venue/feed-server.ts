@@ -43,7 +43,9 @@ export async function feed(on: (socket: WebSocket, message: Record<string, unkno
 export const ack = (action: unknown): string =>
   JSON.stringify({ type: 'success', timestamp: 1, payload: { action }, action });
 export const ticker = (pair: string, last: string): string =>
-  `{"recipient":"ticker.sfox.${pair}","timestamp":1700000000000000000,"payload":{"pair":"other","last":${last},"volume":1}}`;
+  `{"recipient":"ticker.sfox.${pair}","timestamp":1700000000000000000,"payload":{"pair":"other","last":${last},"volume":1,"timestamp":"2026-01-05T00:00:00.000000001Z"}}`;
+export const book = (pair: string, [bid, ask]: readonly [bid: string, ask: string], at: number): string =>
+  `{"recipient":"orderbook.sfox.${pair}","timestamp":1700000000000000000,"payload":{"bids":[[${bid},1,"a"]],"asks":[[${ask},1,"b"]],"lastupdated":${at}}}`;
 
 /** Accepts, then sends `messages` when the subscription comes. */
 export const sending = async (...messages: readonly (string | Buffer)[]): Promise<Feed> =>

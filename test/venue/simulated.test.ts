@@ -2,7 +2,7 @@ import { EMPTY, firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
 import { after } from '../../src/core/time.ts';
-import { tickerMarket } from '../../src/venue/socket-ticker.ts';
+import { marketFeed } from '../../src/venue/socket-market.ts';
 import { tradingVenue } from '../../src/venue/trading.ts';
 import { aVenue } from '../simulator/client.ts';
 import { client, systemClock } from './servers.ts';
@@ -56,10 +56,10 @@ describe('the venue client with the simulated venue', () => {
     expect(extras).toEqual([]);
   });
 
-  it('receives reference prices from the ticker', async () => {
+  it('receives the mids of the order book and the last trades of the ticker', async () => {
     await using simulated = await aVenue({ tickerIntervalMs: 50 });
     const token = { reveal: () => simulated.tokens[0] ?? '' };
-    const { prices$ } = tickerMarket({
+    const { prices$ } = marketFeed({
       wsUrl: simulated.wsUrl,
       token,
       pairs: ['btcusd'],
@@ -68,5 +68,6 @@ describe('the venue client with the simulated venue', () => {
     });
     const prices = await firstValueFrom(prices$.pipe(take(2), toArray()));
     expect(prices.map(({ pair, mid }) => [pair, text(mid)])).toEqual([['btcusd', '60000'], ['btcusd', '60000']]); // prettier-ignore
+    expect(new Set(prices.map(({ source }) => source))).toEqual(new Set(['book', 'ticker']));
   });
 });

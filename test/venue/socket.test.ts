@@ -9,9 +9,9 @@ import { instant, MINUTE_MS, monotonic, SECOND_MS } from '../../src/core/time.ts
 import type { Clock } from '../../src/engine/ports.ts';
 import { retryDelayMs } from '../../src/venue/socket.ts';
 import type { SocketEvent } from '../../src/venue/socket.ts';
-import { tickerMarket } from '../../src/venue/socket-ticker.ts';
-import type { TickerOptions } from '../../src/venue/socket-ticker.ts';
-import { ack, feed, noJitter, sending, ticker } from './feed-server.ts';
+import { marketFeed } from '../../src/venue/socket-market.ts';
+import type { MarketFeedOptions } from '../../src/venue/socket-market.ts';
+import { ack, book, feed, noJitter, sending, ticker } from './feed-server.ts';
 import { systemClock, TOKEN } from './servers.ts';
 
 interface Listener {
@@ -22,10 +22,10 @@ interface Listener {
   stop(): void;
 }
 
-function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
+function listen(wsUrl: string, more: Partial<MarketFeedOptions> = {}): Listener {
   const prices: ReferencePrice[] = [];
   const events: SocketEvent[] = [];
-  const market = tickerMarket({
+  const market = marketFeed({
     wsUrl,
     token: { reveal: () => TOKEN },
     pairs: ['btcusd', 'ethusd'],
@@ -44,22 +44,58 @@ function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
   return { prices, events, told, volume, stop: () => subscription.unsubscribe() };
 }
 
+const FEEDS = ['ticker.sfox.btcusd', 'ticker.sfox.ethusd', 'orderbook.sfox.btcusd', 'orderbook.sfox.ethusd'];
+const DATED = '"timestamp":"2026-01-05T00:00:00Z"';
+
+describe('the order book', () => {
+  it('gives the mid of its best bid and ask with the time of its last change', async () => {
+    const at = Date.UTC(2026, 0, 5);
+    const server = await sending(book('btcusd', ['60000.5', '"60001"'], at));
+    const listener = listen(server.url);
+    await expect.poll(listener.told).toEqual([['btcusd', '60000.75']]);
+    expect(listener.prices).toMatchObject([{ source: 'book', at }]);
+  });
+
+  it('gives no price without a side, a time or credible sides, and none from the future', async () => {
+    const at = Date.UTC(2026, 0, 5);
+    const whole = book('btcusd', ['5', '7'], at);
+    const server = await sending(
+      whole.replace('[[5,1,"a"]]', '[]'),
+      whole.replace('[[7,1,"b"]]', '[]'),
+      whole.replace(`,"lastupdated":${at}`, ''),
+      whole,
+      book('btcusd', ['0', '0.1'], at),
+      book('btcusd', ['7', '7.1'], Date.now() + 3_600_000),
+      book('btcusd', ['8', '8.1'], Date.now() + 10_000),
+    );
+    const listener = listen(server.url);
+    await expect.poll(listener.told).toEqual([['btcusd', '8.05']]);
+    expect(listener.prices[0]?.at).toBeLessThanOrEqual(Date.now());
+  });
+});
+
 describe('the ticker', () => {
+  it('gives no price without the time of its trade', async () => {
+    const undated = ticker('btcusd', '6').replace('"timestamp":"', '"time":"');
+    const listener = listen((await sending(undated, ticker('btcusd', '7'))).url);
+    await expect.poll(listener.told).toEqual([['btcusd', '7']]);
+  });
+
   it('authenticates, subscribes to all pairs at once, and emits exact prices for the pair in the feed name', async () => {
     const server = await sending(ticker('btcusd', '60001.000000000000000009'), ticker('ethusd', '"3000.5"'));
     const listener = listen(server.url);
     await expect.poll(listener.told).toEqual([['btcusd', '60001.000000000000000009'], ['ethusd', '3000.5']]); // prettier-ignore
     expect(server.heard).toEqual([
       { type: 'authenticate', apiKey: TOKEN },
-      { type: 'subscribe', feeds: ['ticker.sfox.btcusd', 'ticker.sfox.ethusd'] },
+      { type: 'subscribe', feeds: FEEDS },
     ]);
-    expect(listener.prices[0]).toMatchObject({ source: 'ticker', at: expect.any(Number) as number });
+    expect(listener.prices[0]).toMatchObject({ source: 'ticker', at: Date.UTC(2026, 0, 5) });
     expect(listener.events).toEqual([{ event: 'open' }]);
   });
 
   it('reports the daily volume of the newest message, also if it is lower, and forgets it after two minutes', async () => {
     const told = (volume: string): string =>
-      `{"recipient":"ticker.sfox.btcusd","payload":{"last":7${volume}}}`;
+      `{"recipient":"ticker.sfox.btcusd","payload":{"last":7,${DATED}${volume}}}`;
     const server = await sending(told(',"volume":1200.5'), told(',"volume":0.25'));
     let lateMs = 0;
     const clock = { ...systemClock, monotonic: () => monotonic(systemClock.monotonic() + lateMs) };
@@ -75,7 +111,7 @@ describe('the ticker', () => {
   });
 
   it('reads the price of a payload that is JSON within a string', async () => {
-    const payload = JSON.stringify('{"last":0.10000000000000000001}');
+    const payload = JSON.stringify(`{"last":0.10000000000000000001,${DATED}}`);
     const server = await sending(`{"recipient":"ticker.sfox.btcusd","payload":${payload}}`);
     const listener = listen(server.url);
     await expect.poll(listener.told).toEqual([['btcusd', '0.10000000000000000001']]);
@@ -94,7 +130,7 @@ describe('the ticker', () => {
 
   it('has one connection for all subscribers and closes it after the last one', async () => {
     const server = await sending(ticker('btcusd', '7'));
-    const market = tickerMarket({
+    const market = marketFeed({
       wsUrl: server.url,
       token: { reveal: () => TOKEN },
       pairs: ['btcusd'],

@@ -115,7 +115,7 @@ describe('a quote from the venue client', () => {
     ['503 Unavailable', '{"error":"quotes temporarily unavailable. please try again later."}'],
     ['401 Unauthorized', '{"error":"invalid token. check authorization header."}'],
     ['403 Forbidden', '{"error":"no"}'],
-    ['429 Too Many Requests', '{"error":"slow down"}', 10],
+    ['429 Too Many Requests', '{"error":"slow down"}', 7],
   ])('is refused with the error text of the venue: %s', async (answer, body, waitS) => {
     const wait = waitS === undefined ? [] : [`retry-after: ${waitS}`];
     const { error } = JSON.parse(body) as { error: string };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { clientId } from '../../src/core/ids.ts';
 import { isAmountText, text } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
-import { transactionDetailsSchema, transactionsSchema } from '../../src/wire/account.ts';
+import { balancesSchema, transactionDetailsSchema, transactionsSchema } from '../../src/wire/account.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
 
 /** The fields of a row as JSON text, so that a test can write any number. */
@@ -275,3 +275,27 @@ it.each(['{}', 'null', '"[]"', '5', '{"data":[]}'])(
     expect(readMessage(transactionsSchema, readBody(body)).ok).toBe(false);
   },
 );
+
+describe('what cannot be spent', () => {
+  it.each([
+    ['"2026-11-30T12:00:00Z"', Date.UTC(2026, 10, 30, 12)],
+    ['1795880000000', 1_795_880_000_000],
+    ['"1795880000000"', 1_795_880_000_000],
+    ['"in three days"', 8.64e15], // Never known to have ended.
+    ['""', undefined],
+    ['null', undefined],
+  ])('is a deposit until its hold expires: %s', (hold, until) => {
+    expect(readRow({ action: '"Deposit"', hold_expires: hold }).heldUntil).toBe(until);
+    expect(readRow({ hold_expires: hold }).heldUntil).toBeUndefined();
+  });
+
+  it('is the held part of a balance, even if the venue counts it as available', () => {
+    const balance = (available: number, held: string): string =>
+      `[{"currency":"USD","balance":100,"available":${available}${held}}]`;
+    const spendable = (body: string) =>
+      balancesSchema.parse(readBody(body)).map((one) => text(one.available));
+    expect(spendable(balance(90, ',"held":10'))).toEqual(['90']);
+    expect(spendable(balance(100, ',"held":"10"'))).toEqual(['90']);
+    expect(spendable(balance(100, ''))).toEqual(['100']);
+  });
+});

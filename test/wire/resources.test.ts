@@ -80,6 +80,12 @@ describe('a response that the venue writes and a client reads', () => {
     expect(heard(pts.ptsPositionsSchema, [pts.ptsPositionBody(position)])).toEqual([position]);
   });
 
+  it('keeps a position with the older name of its order', () => {
+    const sent = JSON.stringify([pts.ptsPositionBody(position)]);
+    const older = sent.replace('"order_id_open"', '"open_order_id"');
+    expect(pts.ptsPositionsSchema.parse(readBody(older))).toEqual([position]);
+  });
+
   it('writes an order book with every digit', () => {
     const level = [price('60000.123456789012345'), quantity('0.000000010000000001'), 'a'] as const;
     const body = market.orderBookBody({ pair: 'btcusd', currency: 'usd', bids: [level], asks: [], at });

@@ -1,3 +1,5 @@
+import { readProxy } from './venue-proxy.ts';
+import type { VenueProxy } from './venue-proxy.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
@@ -42,6 +44,8 @@ const facts = z.object({
       token: z.string().optional().catch(undefined),
       token_file: z.string().optional().catch(undefined),
       ca_file: z.string().min(1).optional().catch(undefined),
+      proxy_url: z.string().optional().catch(undefined),
+      proxy_credentials_file: z.string().min(1).optional().catch(undefined),
       sell_path: z.string().optional().catch(undefined),
       capabilities: z
         .object({
@@ -74,30 +78,36 @@ export interface Checked {
   readonly token: GivenToken | undefined;
   /** Content of `venue.ca_file`, PEM. */
   readonly ca: string | undefined;
+  /** `venue.proxy_url`, with the content of the file of its credentials. */
+  readonly proxy: VenueProxy | undefined;
 }
 
 /** Checks that involve several settings: addresses, the token, and the limits that live mode requires. */
 export function checkConfig(document: YamlDocument, context: CheckContext): Checked {
   const read = facts.safeParse(document.value);
-  if (!read.success) return { problems: [], token: undefined, ca: undefined };
+  if (!read.success) return { problems: [], token: undefined, ca: undefined, proxy: undefined };
   const raw = read.data;
   const problems = [
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
   ];
-  if (context.mode === 'paper') return { problems, token: undefined, ca: undefined };
+  if (context.mode === 'paper') return { problems, token: undefined, ca: undefined, proxy: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
   if (context.mode === 'live') problems.push(...checkLive(raw, document));
   const { ca_file: file } = raw.venue;
   const ca = file === undefined ? undefined : readCertificates(resolve(context.folder, file));
   if (ca !== undefined && 'problem' in ca) problems.push(document.problem(['venue', 'ca_file'], ca.problem));
+  const proxy = readProxy(raw.venue, context.folder);
+  if (proxy !== undefined && 'problem' in proxy)
+    problems.push(document.problem(['venue', proxy.key], proxy.problem));
   const token = findToken(raw, document, context);
   if (!('token' in token)) problems.push(token);
   return {
     problems,
     token: 'token' in token ? token : undefined,
     ca: ca !== undefined && 'pem' in ca ? ca.pem : undefined,
+    proxy: proxy !== undefined && 'url' in proxy ? proxy : undefined,
   };
 }
 

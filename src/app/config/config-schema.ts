@@ -76,12 +76,21 @@ const venue = z.strictObject({
   ca_file: optionalFile(
     "File with the certificates of a private authority, PEM. Only these are trusted for the venue, instead of Node's built-in ones",
   ),
+  proxy_url: z
+    .string()
+    .optional()
+    .describe(
+      'Proxy through which the desk reaches the venue (HTTP CONNECT), such as http://proxy.example:3128; needs https and wss URLs',
+    ),
+  proxy_credentials_file: optionalFile(
+    'File that contains only user:password of the proxy, readable by its owner only, not a symbolic link',
+  ),
   capabilities: z
     .strictObject({
       balances: flag('The venue offers GET /v1/user/balance'),
       pairs: flag('The venue offers GET /v1/markets/currency-pairs'),
       order_lookup: flag('The venue can look up orders by client order id'),
-      ticker: flag('The venue sends prices over its WebSocket'),
+      ticker: flag('The venue sends order books and tickers over its WebSocket'),
       account_feed: flag(
         'The venue reports account changes over its WebSocket, so that the desk reads the account sooner',
       ),

@@ -1,3 +1,4 @@
+import type { VenueProxy } from './venue-proxy.ts';
 import { dirname, resolve } from 'node:path';
 import { weekdays } from '../../core/hours.ts';
 import { money, ratio, text } from '../../core/money.ts';
@@ -32,6 +33,7 @@ export interface ValueContext {
   readonly mode: Mode;
   readonly token: GivenToken | undefined;
   readonly ca: string | undefined;
+  readonly proxy: VenueProxy | undefined;
   readonly strategyFiles: readonly string[];
   readonly now: Instant;
   readonly limitsAt: string;
@@ -124,7 +126,7 @@ function guardOf(raw: RawConfig, context: ValueContext) {
 /** Path of the simulated venue's sell route. */
 const SIMULATED_SELL_PATH = '/v1/orders/sell';
 
-function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContext) {
+function venueOf(raw: RawConfig['venue'], { mode, token, ca, proxy, file }: ValueContext) {
   const isPaper = mode === 'paper';
   const { balances, pairs, ticker, order_lookup: orderLookup, account_feed: accountFeed } = raw.capabilities;
   return {
@@ -137,6 +139,7 @@ function venueOf(raw: RawConfig['venue'], { mode, token, ca, file }: ValueContex
         ? undefined
         : resolve(dirname(file), raw.token_file),
     ca: isPaper ? undefined : ca,
+    proxy: isPaper ? undefined : proxy,
     caFile: raw.ca_file === undefined ? undefined : resolve(dirname(file), raw.ca_file),
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
     // The simulated venue always has a sell route. Without one, selling is off.

@@ -101,6 +101,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     mode,
     token: checked?.token,
     ca: checked?.ca,
+    proxy: checked?.proxy,
     strategyFiles: found.files,
     now: options.now,
     limitsAt: limitsPlace(document),

@@ -25,7 +25,7 @@ const ACCOUNT_AGE_MAX_MS = 3 * 60_000;
 const PTS = { pollMs: 60_000, maxAgeMs: 5 * 60_000 };
 /** Wait after the first failure of the venue, doubled with each further one up to the cap, and between two quotes of a slice. */
 const RETRY = { baseMs: 500, capMs: 30_000, requoteMs: 1_000 };
-/** Largest distance between two sources of the reference price. The simulated ticker of paper mode is an average. */
+/** Largest distance between two sources of the reference price. The simulated prices of paper mode move between two requests. */
 const REFERENCE_GAP_BPS_MAX = ratio('30');
 const PAPER_REFERENCE_GAP_BPS_MAX = ratio('300');
 /** Safety margin of every rate limit window, against network jitter. */

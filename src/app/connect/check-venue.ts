@@ -19,13 +19,14 @@ import type { Finding } from './finding.ts';
  * clock. This client can call only routes that read.
  */
 export async function checkVenue(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
-  const { baseUrl, token, ca } = config.venue;
+  const { baseUrl, token, ca, proxy } = config.venue;
   if (baseUrl === undefined || token === undefined)
     return [checkOf('venue').ok('the simulated venue starts with the desk')];
   const http = venueHttp({
     baseUrl,
     token,
     ca,
+    proxy,
     routes: [
       ...reachableRoutes(({ method }) => method === 'GET'),
       { method: 'GET', path: NO_ROUTE, capBytes: 4_096 },

@@ -121,6 +121,7 @@ async function connect(
     version,
     mayMoveMoney,
     ca: config.venue.ca,
+    proxy: config.venue.proxy,
     onCertificateRefused: (why: string) => {
       alert('certificate_refused', { why });
     },
@@ -138,13 +139,16 @@ async function connect(
       });
     },
   });
-  const feed = wsUrl === undefined ? undefined : { wsUrl, token, ca: config.venue.ca, warn, alert };
+  const feed =
+    wsUrl === undefined
+      ? undefined
+      : { wsUrl, token, ca: config.venue.ca, proxy: config.venue.proxy, warn, alert };
   return {
     venue,
-    market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
+    market: capabilities.ticker && feed !== undefined ? await marketPrices({ ...feed, pairs }) : undefined,
     accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
     where: baseUrl,
-    secrets: [token],
+    secrets: [token, config.venue.proxy?.credentials ?? []].flat(),
     async tryToken(another) {
       const trial = venueHttp({ ...options, token: another, mayMoveMoney: () => false });
       try {
@@ -171,13 +175,14 @@ interface FeedWanted {
   readonly wsUrl: string;
   readonly token: Secret;
   readonly ca: string | undefined;
+  readonly proxy: FeedOptions['proxy'];
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
 }
 
-async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
-  const { tickerMarket } = await import('../../venue/socket-ticker.ts');
-  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted) });
+async function marketPrices(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
+  const { marketFeed } = await import('../../venue/socket-market.ts');
+  return marketFeed({ ...wanted, ...feedWorld('market', wanted) });
 }
 
 async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {

@@ -62,6 +62,7 @@ function venueSettings({ mode, venue }: Config): Record<string, Value> {
     'venue.ws_url': originOf(venue.wsUrl),
     'venue.token': venue.tokenSource,
     'venue.ca_file': venue.ca === undefined ? undefined : `sha256 ${hash('sha256', venue.ca)}`,
+    'venue.proxy_url': originOf(venue.proxy?.url),
     'venue.capabilities': list(Object.entries(offered).flatMap(([name, isThere]) => (isThere ? [name] : []))),
     'venue.sell_path': venue.sellPath,
     'venue.order_timeout': durationText(venue.orderTimeoutMs),

@@ -1,12 +1,12 @@
 import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
-import { add, NO_QUANTITY, subtract, text } from '../../core/money.ts';
+import { add, greatest, least, NO_QUANTITY, quantity, subtract, text } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import { atRoute, dueBreaks, isDone, settle, tailsOf } from '../../core/account/whole-read.ts';
 import type { Difference } from '../../core/account/whole-read.ts';
 import { compareRowIds, isNumericId } from '../../core/ids.ts';
-import type { FillRecord, RecordBody } from '../../core/record.ts';
+import type { FillRecord, Hold, RecordBody } from '../../core/record.ts';
 import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { WholeAccount } from './read-account.ts';
@@ -26,6 +26,8 @@ const REWRITE_ROWS = 250;
 interface ReportedBalances {
   /** The balances that orders may rely on. */
   readonly now: ReadonlyMap<string, Quantity>;
+  /** Deposits that `now` excludes although rows include them. A balances route excludes them by itself. */
+  readonly holds: readonly Hold[];
   /** The balances that the rows must add up to. */
   readonly booked: ReadonlyMap<string, Quantity>;
 }
@@ -41,16 +43,17 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
   const fillsBefore = desk.state.fills;
   const source: Observable<ReportedBalances> =
     own === undefined
-      ? of({ now: merged(desk, told, read), booked: told })
+      ? of({ ...withoutHeld(merged(desk, told, read), holdsIn(desk, read)), booked: told })
       : own.pipe(
           map((list) => ({
             now: new Map(list.map((one) => [one.currency, one.available])),
+            holds: [],
             booked: new Map(list.map((one) => [one.currency, one.balance])),
           })),
         );
   return source.pipe(
     mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
-    mergeMap(({ now, booked, slow }) => {
+    mergeMap(({ now, holds, booked, slow }) => {
       const before = desk.state.balances;
       // This response may or may not include the effect of an order in flight, so the next response decides.
       if (
@@ -78,7 +81,8 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
         desk.account.replaced.length === 0 &&
         read.rows.length < REWRITE_ROWS &&
         read.at - balancesReadAt < REWRITE_MS &&
-        [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true);
+        [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true) &&
+        JSON.stringify(holds) === JSON.stringify(holdsOf(desk));
       if (same) return EMPTY;
       const body: RecordBody = {
         kind: 'balances',
@@ -87,6 +91,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
         ),
         newest_id: newest,
         ...(tails === undefined ? {} : { tails }),
+        ...(holds.length === 0 ? {} : { holds }),
         read_at: read.at,
       };
       return desk.journal.append([body, ...found.bodies]);
@@ -103,6 +108,27 @@ const balancesIn = (rows: readonly Transaction[]): ReadonlyMap<string, Quantity>
       .toSorted((a, b) => compareRowIds(a.id, b.id))
       .flatMap(({ currency, balance }) => (balance === undefined ? [] : [[currency, balance] as const])),
   );
+
+const holdsOf = ({ state }: Desk): readonly Hold[] => state.lastBalances?.holds ?? [];
+
+/** The holds that are in force at a read: those known before, and those of its rows. */
+function holdsIn(desk: Desk, { rows, at }: WholeAccount): readonly Hold[] {
+  const holds = new Map(holdsOf(desk).map((hold) => [hold.id, hold]));
+  for (const { id, currency, amount, heldUntil: until = at } of rows.filter(isDone))
+    if (amount.gt(0)) holds.set(id, { id, currency, amount: text(amount), until });
+  return [...holds.values()].filter(({ until }) => until > at);
+}
+
+/** Takes holds from balances. A hold shrinks to the balance, because what the venue let the desk spend is no debt. */
+function withoutHeld(all: Map<string, Quantity>, holds: readonly Hold[]): Pick<ReportedBalances, 'now' | 'holds'> {
+  const kept = holds.map((hold) => {
+    const balance = all.get(hold.currency) ?? NO_QUANTITY;
+    const amount = least(quantity(hold.amount), greatest(balance, NO_QUANTITY));
+    all.set(hold.currency, subtract(balance, amount));
+    return { ...hold, amount: text(amount) };
+  });
+  return { now: all, holds: kept };
+} // prettier-ignore
 
 /** The newest row that reads have shown. */
 function newestOf({ rows }: WholeAccount, before: string): string {
@@ -195,13 +221,13 @@ function underWayIn(desk: Desk): ReadonlySet<string> {
   return currencies;
 }
 
-function merged(
-  desk: Desk,
-  told: ReadonlyMap<string, Quantity>,
-  read: WholeAccount,
-): ReadonlyMap<string, Quantity> {
+function merged(desk: Desk, told: ReadonlyMap<string, Quantity>, read: WholeAccount): Map<string, Quantity> {
   const { trades } = read;
-  const now = new Map([...(desk.state.balances ?? []), ...told]);
+  // Rows include what is held, and balances do not.
+  const before = new Map(desk.state.balances);
+  for (const { currency, amount } of holdsOf(desk))
+    before.set(currency, add(before.get(currency) ?? NO_QUANTITY, quantity(amount)));
+  const now = new Map([...before, ...told]);
   // An order that still waits for its response is booked when the response comes, and must not be counted twice.
   for (const { intent, doubt } of desk.state.attempts.values()) {
     const trade = trades.get(intent.client_order_id);
@@ -214,7 +240,7 @@ function merged(
   }
   // The balance of a row may include trades whose own rows come later.
   const isComplete = (currency: string): boolean =>
-    told.get(currency)?.eq(desk.state.balances?.get(currency) ?? NO_QUANTITY) === true;
+    told.get(currency)?.eq(before.get(currency) ?? NO_QUANTITY) === true;
   for (const fill of unshown(desk)) {
     const part = trades.get(fill.client_order_id);
     const has = new Map(part === undefined ? [] : changesBy(fill, part));

@@ -23,7 +23,7 @@ import {
 import type { Observable } from 'rxjs';
 import { classifyQuote } from '../../core/cycle/answer.ts';
 import type { Instrument } from '../../core/instrument.ts';
-import { isFresh } from '../../core/reference-price.ts';
+import { areApart, isFresh } from '../../core/reference-price.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { holding, middle, quantity, roundUp, size, slippageBps } from '../../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
@@ -58,9 +58,6 @@ interface Wiring {
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
-/** Largest relative distance between the two sides of a probe: a tenth. */
-const SIDES_APART_BPS_MAX = 1_000;
-
 /** Largest share of the quote limit that probes may use. */
 export const PROBE_SHARE = 0.2;
 
@@ -68,9 +65,9 @@ export const PROBE_SHARE = 0.2;
 const SAME_TIME_MS = 500;
 
 /**
- * Reference prices: from the venue's feed if there is one, otherwise the mid of a small buy quote and a small sell
- * quote. The desk requests probes only while something waits for a price or watches a pair, and within their share of
- * the quote limit.
+ * Reference prices: the mid of the venue's order book if there is a feed of it, otherwise the mid of a small buy quote and
+ * a small sell quote, otherwise the last trade of the ticker. The desk requests probes only while something waits for a
+ * price or watches a pair, and within their share of the quote limit.
  */
 export class References {
   readonly #wiring: Wiring;
@@ -119,6 +116,12 @@ export class References {
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
   }
 
+  /** Like `get`, without the last trade, which does not replace a mid. */
+  #mid(pair: string): ReferencePrice | undefined {
+    const price = this.get(pair);
+    return price?.source === 'ticker' ? undefined : price;
+  }
+
   /**
    * Distance between feed and probe when both last had simultaneous prices, in basis points; `undefined` if they never
    * had any or had them too long ago. Prices of different instants are not comparable, because the market may have
@@ -137,32 +140,30 @@ export class References {
    */
   renew(pair: string): void {
     if (this.#prices.get(pair)?.price.source !== 'probe') return;
-    const ticker = this.#sources.get(`${pair} ticker`);
-    if (ticker === undefined) this.#prices.delete(pair);
-    else this.#prices.set(pair, ticker);
+    const book = this.#sources.get(`${pair} book`);
+    if (book === undefined) this.#prices.delete(pair);
+    else this.#prices.set(pair, book);
   }
 
-  /** Whether every pair has a fresh price. */
+  /** Whether every pair has a fresh mid. */
   hasAll(pairs: readonly string[]): boolean {
-    return pairs.every((pair) => this.get(pair) !== undefined);
+    return pairs.every((pair) => this.#mid(pair) !== undefined);
   }
 
   /**
-   * Emits once every pair has a fresh price, or after `reference.waitMs` even if some have none. Emits in the same
+   * Emits once every pair has a fresh mid, or after `reference.waitMs` even if some have none. Emits in the same
    * tick when all are fresh.
    */
   ready(pairs: readonly string[]): Observable<void> {
     return defer(() => {
-      const missing = pairs.filter((pair) => this.get(pair) === undefined);
+      const missing = pairs.filter((pair) => this.#mid(pair) === undefined);
       if (missing.length === 0) return of(undefined);
       const { ports, policy } = this.#wiring;
       const isAsked = ports.market?.look === undefined;
       const asking = isAsked
         ? merge(...missing.map((pair) => this.#insist(pair)))
         : (ports.market.expect?.({ pairs: missing }) ?? NEVER);
-      const arrived = merge(this.changed$, asking).pipe(
-        filter(() => missing.every((pair) => this.get(pair) !== undefined)),
-      );
+      const arrived = merge(this.changed$, asking).pipe(filter(() => this.hasAll(missing)));
       return merge(arrived, timer(policy.reference.waitMs, ports.clock.scheduler)).pipe(
         take(1),
         map(() => undefined),
@@ -218,7 +219,7 @@ export class References {
     return Math.max(policy.reference.intervalMs, (2 * this.#watches.size * 1000) / perSecond);
   }
 
-  /** Probes until the pair has a fresh price. Never emits. */
+  /** Probes until the pair has a fresh mid. Never emits. */
   #insist(pair: string): Observable<never> {
     const { ports, policy } = this.#wiring;
     // Full jitter, because pairs without a price must not probe in step and leave no quote requests to slices.
@@ -227,14 +228,14 @@ export class References {
       return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
     };
     const again = (): Observable<unknown> =>
-      this.get(pair) === undefined ? timer(waitMs(), ports.clock.scheduler) : EMPTY;
+      this.#mid(pair) === undefined ? timer(waitMs(), ports.clock.scheduler) : EMPTY;
     return this.#probe(pair).pipe(ignoreElements(), repeat({ delay: again }));
   }
 
-  /** One probe; concurrent requests share it. A fresh feed price makes it unnecessary. */
+  /** One probe; concurrent requests share it. A fresh mid of the feed makes it unnecessary. */
   #probe(pair: string): Observable<ReferencePrice> {
     return defer(() => {
-      if (this.#wiring.ports.market !== undefined && this.get(pair) !== undefined) return EMPTY;
+      if (this.#wiring.ports.market !== undefined && this.#mid(pair) !== undefined) return EMPTY;
       const known = this.#probes.get(pair);
       if (known !== undefined) return known;
       const probe = forkJoin([this.#side(pair, 'buy'), this.#side(pair, 'sell')]).pipe(
@@ -250,7 +251,7 @@ export class References {
         }),
         finalize(() => {
           this.#probes.delete(pair);
-          const isMissing = this.get(pair) === undefined;
+          const isMissing = this.#mid(pair) === undefined;
           const count = isMissing ? Math.min((this.#failures.get(pair)?.count ?? 0) + 1, 10) : 0;
           this.#failures.set(pair, { count, last: this.#wiring.ports.clock.monotonic() });
         }),
@@ -263,8 +264,7 @@ export class References {
 
   /** Whether both sides of a probe are credible. The mid of an absurd and a sound price would be absurd. */
   #agree(pair: string, buy: Price, sell: Price): boolean {
-    const apart = slippageBps('buy', buy, sell).abs();
-    if (apart.lte(SIDES_APART_BPS_MAX)) return true;
+    if (!areApart(buy, sell)) return true;
     this.#wiring.observer.warn('the two sides of a small quote are too far apart for a reference price', {
       pair,
       buy: buy.toFixed(),
@@ -333,11 +333,12 @@ export class References {
       this.#changes.next(price);
       return;
     }
+    if (price.source === 'ticker' && this.#mid(price.pair) !== undefined) return;
     const seenAt = this.#wiring.ports.clock.monotonic();
     this.#prices.set(price.pair, { price, seenAt });
     this.#sources.set(`${price.pair} ${price.source}`, { price, seenAt });
-    const other = this.#sources.get(`${price.pair} ${price.source === 'probe' ? 'ticker' : 'probe'}`);
-    if (other !== undefined && seenAt - other.seenAt <= SAME_TIME_MS)
+    const other = this.#sources.get(`${price.pair} ${price.source === 'probe' ? 'book' : 'probe'}`);
+    if (price.source !== 'ticker' && other !== undefined && seenAt - other.seenAt <= SAME_TIME_MS)
       this.#gaps.set(price.pair, { gap: size(slippageBps('buy', price.mid, other.price.mid)), seenAt });
     this.#wiring.observer.reference(price);
     this.#changes.next(price);

@@ -6,6 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Balance, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../../core/venue.ts';
 import type { Random } from '../../engine/ports.ts';
 import { transactionBody } from '../../wire/account-bodies.ts';
+import type { Ticker } from '../../wire/feeds/feed-bodies.ts';
 import type { OrderDetail } from '../../wire/order-body.ts';
 import type { LimitOrder } from '../../wire/orders.ts';
 import type { PtsMetrics, PtsPosition } from '../../wire/pts.ts';
@@ -39,7 +40,7 @@ import type { Refusal, Reply } from '../http/reply.ts';
 import { RestingOrders } from './resting-orders.ts';
 import type { PriceTape } from '../market/price-tape.ts';
 import { TickerBoard } from '../market/ticker.ts';
-import type { Ticker } from '../market/ticker.ts';
+import { marketTrade } from '../feeds/feed-market.ts';
 import { Transfers } from '../custody/transfers.ts';
 import { Withdrawals } from '../custody/withdrawals.ts';
 
@@ -133,7 +134,7 @@ export class Exchange {
       seed: options.seed,
       stepMinutes: options.transferStepMinutes,
     });
-    this.sources = [this.dealer, this.resting, this.positions, this.transit];
+    this.sources = [this.dealer, this.resting, this.positions, this.transit, ledger];
     this.custody = new Custody({ options, registry, startedAt });
     this.withdrawals = new Withdrawals({
       options,
@@ -232,9 +233,11 @@ export class Exchange {
     return this.resting.place(account, order, now);
   }
 
-  /** The day summary of a pair. */
-  ticker(pair: string, now: Instant): Ticker {
-    return this.board.look(pair, now);
+  /** The last trade and the day summary of a pair, if others can trade it. */
+  ticker(pair: string, now: Instant): Ticker | undefined {
+    const listing = this.market.listings.get(pair);
+    const trade = listing && marketTrade(this.market, { listing, seed: this.options.seed }, now);
+    return trade && this.board.look(trade, now);
   }
 
   /** An order by the venue's id or the client's. */
@@ -341,9 +344,13 @@ export class Exchange {
     return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
   }
 
-  /** Deposits (`amount` above zero) or withdraws money immediately. Returns the id of the transaction. */
-  deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
+  /**
+   * Deposits (`amount` above zero) or withdraws money immediately. A deposit cannot be spent before `heldUntil`. Returns the
+   * id of the transaction.
+   */
+  deposit(account: string, currency: string, amount: Quantity, now: Instant, heldUntil?: Instant): number {
+    const movement = { currency, amount, heldUntil };
+    return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
   }
 
   /** A credit by the venue, with the text of its transaction. Returns the id of the transaction. */
@@ -425,4 +432,4 @@ function dated(quote: Quote, byMs: number): Quote {
 }
 
 const refusedFor = (waitMs: number | undefined): Refusal | undefined =>
-  waitMs === undefined ? undefined : assumed.rateLimited(waitMs);
+  waitMs === undefined ? undefined : assumed.rateLimited();

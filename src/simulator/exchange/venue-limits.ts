@@ -1,5 +1,6 @@
 import { SECOND_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import { ROUTE_COOL_DOWN_MS } from '../../wire/constants.ts';
 import type { LimitedRoute } from '../../wire/routes.ts';
 import type { VenueOptions } from '../options/options.ts';
 
@@ -57,8 +58,7 @@ class Gate {
 /** Maximum number of windows; idle ones are dropped first. */
 const KEYS_MAX = 10_000;
 const TEN_SECONDS_MS = 10 * SECOND_MS;
-/** Source: public documentation: after a 429 wait 10 seconds for the route, 60 for the address. */
-const ROUTE_COOLDOWN_MS = 10 * SECOND_MS;
+/** Source: public documentation. */
 const ADDRESS_COOLDOWN_MS = 60 * SECOND_MS;
 
 /**
@@ -102,7 +102,7 @@ export class Limits {
             new SlidingWindow(addressPerTenSeconds, TEN_SECONDS_MS),
             cooldowns ? ADDRESS_COOLDOWN_MS : 0,
           )
-        : new Gate(this.windowOf(what), cooldowns ? ROUTE_COOLDOWN_MS : 0);
+        : new Gate(this.windowOf(what), cooldowns ? ROUTE_COOL_DOWN_MS : 0);
     const gates = this.gates.get(what) ?? new Map<string, Gate>();
     this.gates.set(what, gates.set(of, gate));
     return gate;

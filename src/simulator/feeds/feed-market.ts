@@ -10,6 +10,8 @@ import { hash32 } from '../market/random.ts';
 /** Range of the simulated market trades, USD; values are uniformly distributed. */
 const USD_MIN = 50;
 const USD_MAX = 20_000;
+/** Exchanges on which they take place. */
+const PLACES = 3;
 
 /**
  * One simulated trade of other market participants. It is derived from the pair, the seed and the second, so that every
@@ -32,5 +34,5 @@ export function marketTrade(
   const size = quantityDown(amount, each, listing.basePrecision);
   if (size.lte(0)) return undefined;
   const pairId = [...market.listings.keys()].indexOf(listing.pair) + 1;
-  return { id: `${at}${pairId}`, pair: listing.pair, pairId, side, quantity: size, price: each, at };
+  return { id: `${at}${pairId}`, pair: listing.pair, pairId, side, quantity: size, price: each, at, place: 1 + (drawn % PLACES) };
 } // prettier-ignore

@@ -1,22 +1,16 @@
-import { NO_MONEY } from '../../core/money.ts';
+import { NO_MONEY, text } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import {
-  feedBalancesBody,
-  feedOrderBody,
-  marketTradeBody,
-  settlementBody,
-  tickerBody,
-} from '../../wire/feeds/feed-bodies.ts';
+import { balancesBody } from '../../wire/account-bodies.ts';
+import { feedOrderBody, marketTradeBody, settlementBody, tickerBody } from '../../wire/feeds/feed-bodies.ts';
 import { orderBookBody } from '../../wire/market.ts';
 import { ownTradeBody } from '../../wire/orders.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Change } from '../exchange/exchange-changes.ts';
 import { orderBook } from '../market/order-book.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { marketTrade } from './feed-market.ts';
 
 /** Feeds of a pair, by the prefix of their names. */
-const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.'] as const;
+const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'] as const;
 const BALANCES = 'private.user.balances';
 const ORDERS = 'private.user.open-orders';
 const FILLS = 'private.user.trades';
@@ -56,13 +50,16 @@ export class FeedSource {
     const [start, pair] = found;
     const { exchange } = this;
     const now = this.now();
-    if (start === 'ticker.sfox.') return JSON.stringify(tickerBody(exchange.ticker(pair, now), now));
-    if (start === 'trades.sfox.') {
-      const listing = exchange.market.listings.get(pair);
-      const trade = listing && marketTrade(exchange.market, { listing, seed: exchange.options.seed }, now);
-      return trade && JSON.stringify(marketTradeBody(trade));
+    if (start === 'ticker.sfox.' || start === 'trades.sfox.') {
+      const day = exchange.ticker(pair, now);
+      return day && JSON.stringify(start === 'ticker.sfox.' ? tickerBody(day) : marketTradeBody(day.trade));
     }
-    const book = orderBook(exchange.market, pair, now);
+    const book = orderBook(
+      exchange.market,
+      pair,
+      now,
+      start === 'orderbook.net.' ? exchange.options.feeBps : 0,
+    );
     return book.ok ? JSON.stringify(orderBookBody(book.value)) : undefined;
   }
 
@@ -91,7 +88,7 @@ export class FeedSource {
 
   private balances(account: string): string {
     const balances = this.exchange.balances(account);
-    return JSON.stringify(balances.ok ? feedBalancesBody(balances.value) : []);
+    return JSON.stringify(balances.ok ? balancesBody(balances.value, text) : []);
   }
 
   private settlement(account: string): string {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { isAmountText, price, quantity, text } from '../../core/money.ts';
+import { after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Clock } from '../../engine/ports.ts';
 import { transactionBody } from '../../wire/account-bodies.ts';
@@ -163,12 +164,15 @@ const levers: readonly (readonly [string, Lever])[] = [
   [
     'POST /admin/deposits/*',
     ({ exchange, now }, account, body) => {
-      const asked = z.strictObject({ currency: z.string(), amount }).parse(body);
+      const asked = z
+        .strictObject({ currency: z.string(), amount, held_ms: z.int().positive().optional() })
+        .parse(body);
       if (!exchange.accounts.some(({ name }) => name === account)) return unknown(account);
       if (!exchange.market.currencies.has(asked.currency)) return unknown(asked.currency);
       const arrived = quantity(asked.amount);
       if (!arrived.gt(0)) return refused.malformed('amount must be above zero');
-      return found({ id: exchange.deposit(account, asked.currency, arrived, now()) });
+      const until = asked.held_ms === undefined ? undefined : after(now(), asked.held_ms);
+      return found({ id: exchange.deposit(account, asked.currency, arrived, now(), until) });
     },
   ],
   [

@@ -11,7 +11,7 @@ export interface Answer {
   readonly body: string;
   /** Default: JSON. */
   readonly type?: string | undefined;
-  /** Seconds. */
+  /** Seconds. Only faults set it, because no document names the header. */
   readonly retryAfterS?: number | undefined;
   /** Allowed methods of the path, for status 405. */
   readonly allow?: string | undefined;
@@ -35,12 +35,7 @@ export function answerOf(reply: Reply<object>): Answer {
     const { status, value } = reply;
     return { status, body: value instanceof Written ? value.text : JSON.stringify(value) };
   }
-  const { status, error, retryAfterMs } = reply;
-  return {
-    status,
-    body: JSON.stringify({ error }),
-    retryAfterS: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000),
-  };
+  return { status: reply.status, body: JSON.stringify({ error: reply.error }) };
 }
 
 /** Sends the response. Every response has a header that marks it as simulated. */

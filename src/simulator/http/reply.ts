@@ -14,7 +14,6 @@ export interface Refusal {
   readonly ok: false;
   readonly status: number;
   readonly error: string;
-  readonly retryAfterMs?: number | undefined;
 }
 
 export const found = <T>(value: T): Reply<T> => ({ ok: true, status: 200, value });
@@ -41,7 +40,7 @@ export const documented = {
 
 /** Error texts that no document states. Clients may rely only on the status. */
 export const assumed = {
-  rateLimited: (retryAfterMs: number): Refusal => ({ ...refusal(429, 'too many requests'), retryAfterMs }),
+  rateLimited: (): Refusal => refusal(429, 'too many requests'),
   malformed: (why: string): Refusal => refusal(400, `invalid request: ${why}`),
   invalidSize: (why: string): Refusal => refusal(422, `invalid size: ${why}`),
   quoteIdTaken: (): Refusal => refusal(422, 'client_quote_id was already used for another request'),

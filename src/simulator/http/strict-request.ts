@@ -20,7 +20,7 @@ export interface Asked {
 
 /**
  * Why the venue rejects the request before it reaches the route; `undefined` if it is acceptable. The venue accepts only
- * JSON, only the fields that the interface defines, and numbers only as JSON numbers.
+ * JSON, only the fields that the interface defines, and numbers only as JSON numbers, except in orders (`orderAmount`).
  */
 export function strictProblem(route: Route, { headers, query, body, plain }: Asked): Refusal | undefined {
   if (!acceptsJson(headers.accept)) return refused.accept();

@@ -21,6 +21,8 @@ export interface Movement {
   readonly fee?: Quantity | undefined;
   /** Default: a deposit or a withdrawal, by the sign. */
   readonly action?: 'credit' | undefined;
+  /** Real time until which the amount is reserved. */
+  readonly heldUntil?: Instant | undefined;
   readonly remarks?: Remarks | undefined;
 }
 
@@ -94,6 +96,8 @@ export class Ledger {
   private readonly interestHoldings = new Map<string, Quantity>();
   private readonly inflows = new Map<string, Quantity>();
   private readonly onChange: (account: string) => void;
+  /** Deposits whose amount is reserved, by the end of the hold. */
+  private readonly holds: { account: string; currency: string; amount: Quantity; until: Instant }[] = [];
   private lastId: number;
 
   /**
@@ -195,9 +199,25 @@ export class Ledger {
     this.onChange(account);
   }
 
+  /** Real time at which the next hold of a deposit ends. */
+  nextDue(): Instant | undefined {
+    return this.holds[0]?.until;
+  }
+
+  /** Ends that hold. */
+  runNext(): void {
+    const hold = this.holds.shift();
+    if (hold !== undefined) this.hold(hold.account, hold.currency, negate(hold.amount));
+  }
+
   /** Deposits or withdraws money. Returns the id of the transaction. */
   move(account: string, movement: Movement, at: Instant): number {
-    const { currency, amount, fee = NO_QUANTITY } = movement;
+    const { currency, amount, fee = NO_QUANTITY, heldUntil: until } = movement;
+    if (until !== undefined) {
+      this.hold(account, currency, amount);
+      this.holds.push({ account, currency, amount, until });
+      this.holds.sort((a, b) => a.until - b.until);
+    }
     this.change(account, currency, amount);
     this.inflows.set(currency, add(this.inflows.get(currency) ?? NO_QUANTITY, amount));
     this.take(account, { currency, amount: fee, into: this.feeHoldings });
@@ -447,7 +467,7 @@ export class Ledger {
   }
 
   private moved(account: string, movement: Movement, at: Instant): Omit<LedgerRow, 'id' | 'status'> {
-    const { currency, amount, action, fee = NO_QUANTITY, remarks = {} } = movement;
+    const { currency, amount, action, fee = NO_QUANTITY, remarks = {}, heldUntil } = movement;
     const { accountTransactionId, memo, description, txHash, addedBy } = remarks;
     return {
       accountTransactionId,
@@ -455,6 +475,7 @@ export class Ledger {
       description,
       txHash,
       addedBy,
+      heldUntil,
       orderId: undefined,
       clientId: undefined,
       tradeId: undefined,

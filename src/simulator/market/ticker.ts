@@ -16,24 +16,8 @@ import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Filled, Fills, Trade } from '../exchange/fills.ts';
 import { shownPrice } from '../exchange/listing.ts';
+import type { PublicTrade, Ticker } from '../../wire/feeds/feed-bodies.ts';
 import type { Market } from './market.ts';
-
-/** Statistics of a pair since 00:00 GMT, market time. `high` and `low` cover only the times at which the price was read. */
-export interface Ticker {
-  readonly pair: string;
-  readonly last: Price;
-  readonly open: Price;
-  readonly high: Price;
-  readonly low: Price;
-  /** Base-currency volume of this venue, plus other venues' volume if configured. */
-  readonly volume: Quantity;
-  /** Quote-currency volume of this venue. */
-  readonly amount: Money;
-  /** Average price of the trades; `last` if there are none. */
-  readonly vwap: Price;
-  /** Market time. */
-  readonly market: Instant;
-}
 
 const DAY = quantity(String(DAY_MS));
 
@@ -60,20 +44,23 @@ export class TickerBoard {
     this.fills = fills;
   }
 
-  /** The statistics of the pair at the real time `now`. */
-  look(pair: string, now: Instant): Ticker {
+  /**
+   * The statistics of the day of a pair at the real time `now`, after its last trade. The volume includes other venues if
+   * configured; the average price is that of the trades here. `high` and `low` cover the times at which they were read.
+   */
+  look(trade: PublicTrade, now: Instant): Ticker {
+    const { pair, price: last } = trade;
     const day = this.dayOf(pair, this.fills.count, now);
     for (; day.uncounted < this.fills.count; day.uncounted++) {
       const swap = this.fills.swap(day.uncounted);
       if (swap.pair === pair) count(day, swap);
     }
     const { volume: own, amount } = day;
-    const last = this.shown(pair, this.market.mid(pair, now));
     const { open, high, low } = this.pricesOf(pair, day);
     day.prices = { open, high: greatest(high, last), low: least(low, last) };
     const vwap = own.isZero() ? last : this.shown(pair, priceOf(amount, own));
     const volume = add(own, this.othersIn(pair, now));
-    return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
+    return { ...day.prices, trade, volume, vwap };
   }
 
   /** Volume that others have traded in a pair today: their daily volume multiplied by the elapsed fraction of the day. */

@@ -17,6 +17,7 @@ export const feedPayloads: Readonly<Record<string, { readonly summary: string; r
   'ticker.sfox.{pair}': { summary: 'Statistics of a pair for the current day', schema: tickerSchema },
   'trades.sfox.{pair}': { summary: 'All trades of the market', schema: marketTradeSchema },
   'orderbook.sfox.{pair}': { summary: 'Full order book with every message', schema: bookSchema },
+  'orderbook.net.{pair}': { summary: 'The same, with prices after fees', schema: bookSchema },
   'private.user.balances': { summary: 'Own balances', schema: feedBalancesSchema },
   'private.user.open-orders': { summary: 'Own orders: all open orders, then every change', schema: feedOrdersSchema },
   'private.user.trades': { summary: 'Own fills', schema: feedFillsSchema },

@@ -10,7 +10,7 @@ const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
 
 /**
  * Returns the input of a wire schema as JSON Schema: the form on the wire, not the parsed value. The parser reads
- * amounts as text to keep every digit, and marks them with `wire`. `either` allows both, because the feeds write amounts as
+ * amounts as text to keep every digit, and marks them with `wire`: `either` if they may be strings. `either` allows both, because the feeds write amounts as
  * strings that REST writes as numbers.
  */
 export function wireJsonSchema(schema: z.ZodType, amounts: 'number' | 'either' = 'number'): JsonSchema {
@@ -20,8 +20,8 @@ export function wireJsonSchema(schema: z.ZodType, amounts: 'number' | 'either' =
     override: ({ jsonSchema }) => {
       const { wire } = jsonSchema;
       delete jsonSchema['wire'];
-      if (wire !== 'amount') return;
-      if (amounts === 'number') jsonSchema.type = 'number';
+      if (wire === undefined) return;
+      if (wire === 'amount' && amounts === 'number') jsonSchema.type = 'number';
       else {
         delete jsonSchema.type;
         jsonSchema.anyOf = [{ type: 'number' }, { type: 'string', pattern: AMOUNT_TEXT }];

@@ -1,40 +1,13 @@
-import { exact } from '../../core/text/json.ts';
-import { subtract, text } from '../../core/money.ts';
-import type { Money, Price, Quantity } from '../../core/money.ts';
+import { text } from '../../core/money.ts';
+import type { Price, Quantity } from '../../core/money.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Balance, Side } from '../../core/venue.ts';
+import type { Side } from '../../core/venue.ts';
+import { numberOf } from '../message.ts';
 import type { OrderDetail } from '../order-body.ts';
 import type { PtsMetrics } from '../pts.ts';
 
 /** Writes the payloads of the feeds in the venue's form; `feed-payloads.ts` reads them. */
-
-export interface TickerFigures {
-  readonly pair: string;
-  readonly last: Price;
-  readonly open: Price;
-  readonly high: Price;
-  readonly low: Price;
-  readonly volume: Quantity;
-  readonly amount: Money;
-  readonly vwap: Price;
-}
-
-/** Returns the payload of a ticker. Amounts are JSON numbers. */
-export const tickerBody = (ticker: TickerFigures, now: Instant): object => ({
-  amount: exact(text(ticker.amount)),
-  exchange: 'simulated',
-  high: exact(text(ticker.high)),
-  last: exact(text(ticker.last)),
-  low: exact(text(ticker.low)),
-  open: exact(text(ticker.open)),
-  pair: ticker.pair,
-  route: 'Smart',
-  source: 'ticker-info',
-  timestamp: isoOf(now),
-  volume: exact(text(ticker.volume)),
-  vwap: exact(text(ticker.vwap)),
-});
 
 export interface PublicTrade {
   readonly id: string;
@@ -45,7 +18,38 @@ export interface PublicTrade {
   readonly quantity: Quantity;
   readonly price: Price;
   readonly at: Instant;
+  /** Number of the exchange on which it took place. */
+  readonly place: number;
 }
+
+/** The last trade of a pair, and the statistics of its day since 00:00 GMT. */
+export interface Ticker {
+  readonly trade: PublicTrade;
+  readonly open: Price;
+  readonly high: Price;
+  readonly low: Price;
+  /** Base currency. */
+  readonly volume: Quantity;
+  readonly vwap: Price;
+}
+
+/** Returns the payload of a ticker. Amounts are JSON numbers. */
+export const tickerBody = ({ trade, ...day }: Ticker): object => ({
+  amount: numberOf(trade.quantity),
+  exchange: placeOf(trade),
+  high: numberOf(day.high),
+  last: numberOf(trade.price),
+  low: numberOf(day.low),
+  open: numberOf(day.open),
+  pair: trade.pair,
+  route: 'Smart',
+  source: 'ticker-info',
+  timestamp: isoOf(trade.at),
+  volume: numberOf(day.volume),
+  vwap: numberOf(day.vwap),
+});
+
+const placeOf = ({ place }: PublicTrade): string => `simulated-${place}`;
 
 /**
  * Returns the payload of a market trade. Amounts are strings. There are two timestamps, whose names differ in case: one in
@@ -55,30 +59,17 @@ export const marketTradeBody = (trade: PublicTrade): object => ({
   id: trade.id,
   quantity: text(trade.quantity),
   price: text(trade.price),
-  exchange: 'simulated',
+  exchange: placeOf(trade),
   side: trade.side,
   pair: trade.pair,
   timestamp: isoOf(trade.at).replace('Z', '000000Z'),
   timeStamp: isoOf(trade.at).replace('Z', ''),
   buyOrderId: '',
   sellOrderId: '',
-  exchange_id: 1,
+  exchange_id: trade.place,
   pair_id: trade.pairId,
   is_decimal: true,
 });
-
-/** Returns the payload of balances. Amounts are strings. All holdings are in the trading wallet; the other wallets are empty. */
-export const feedBalancesBody = (balances: readonly Balance[]): readonly object[] =>
-  balances.map(({ currency, balance, available }) => ({
-    currency,
-    balance: text(balance),
-    available: text(available),
-    held: text(subtract(balance, available)),
-    trading_wallet: text(balance),
-    collateral_wallet: '0',
-    borrow_wallet: '0',
-    lending_wallet: '0',
-  }));
 
 /** Returns the payload of an order. All fields except the ids are strings. */
 export const feedOrderBody = (order: OrderDetail): object => {

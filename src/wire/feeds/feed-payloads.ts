@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { walletFields } from '../account.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
 
 /**
@@ -21,10 +22,10 @@ const sideWord = z
   .transform((value) => value.toLowerCase())
   .pipe(z.enum(['buy', 'sell']));
 
-/** `ticker.sfox.<pair>`: the day since 00:00 GMT, about every 3 s. */
+/** `ticker.sfox.<pair>`: the last trade on any exchange, and the day since 00:00 GMT, about every 3 s. */
 export const tickerSchema = z.object({
-  amount: wireMoney.nullish().describe('traded today, quote currency'),
-  exchange: z.string().nullish(),
+  amount: wireQuantity.nullish().describe('quantity of the last trade, base currency'),
+  exchange: z.string().nullish().describe('where the last trade took place'),
   high: wirePrice.nullish(),
   last: wirePrice,
   low: wirePrice.nullish(),
@@ -32,7 +33,7 @@ export const tickerSchema = z.object({
   pair: z.string().nullish().describe('may differ from the pair of the feed; use the pair of the feed'),
   route: z.string().nullish(),
   source: z.string().nullish(),
-  timestamp: z.string().nullish(),
+  timestamp: z.string().nullish().describe('time of the last trade, ISO 8601'),
   volume: wireQuantity.nullish().describe('traded today, base currency'),
   vwap: wirePrice.nullish(),
 });
@@ -57,7 +58,7 @@ export const marketTradeSchema = z.object({
 /** Price, base quantity, and the venue's name of the market, of each level. */
 const levels = z.array(z.tuple([bare(wirePrice), bare(wireQuantity), z.string()])).max(5_000);
 
-/** `orderbook.sfox.<pair>`: the whole book each time. */
+/** `orderbook.sfox.<pair>`, and `orderbook.net.<pair>` after fees: the whole book each time. */
 export const bookSchema = z.object({
   bids: levels.describe('best first'),
   asks: levels.describe('best first'),
@@ -68,14 +69,7 @@ export const bookSchema = z.object({
   lastpublished: z.number().nullish().describe('Unix ms'),
   timestamps: z.unknown().optional(),
 });
-
-const walletFields = {
-  held: wireQuantity.nullish(),
-  trading_wallet: wireQuantity.nullish(),
-  collateral_wallet: wireQuantity.nullish(),
-  borrow_wallet: wireQuantity.nullish(),
-  lending_wallet: wireQuantity.nullish(),
-};
+export type FeedBook = z.output<typeof bookSchema>;
 
 /** `private.user.balances`: amounts are strings. Another variant reports one web3 address, without `available`. */
 export const feedBalancesSchema = listOf(

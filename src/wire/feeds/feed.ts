@@ -10,7 +10,7 @@ import {
   settlementSchema,
   tickerSchema,
 } from './feed-payloads.ts';
-import type { FeedTicker } from './feed-payloads.ts';
+import type { FeedBook, FeedTicker } from './feed-payloads.ts';
 import { isObject, readBody, readMessage } from '../message.ts';
 
 /** A WebSocket message in the terms of this program. */
@@ -29,8 +29,9 @@ export interface FeedStamp {
 /** The data that a feed delivers. */
 export type FeedData =
   | { readonly of: 'ticker'; readonly ticker: FeedTicker }
+  | { readonly of: 'book'; readonly book: FeedBook }
   /** The desk reads the account instead; these only say that something has changed. */
-  | { readonly of: 'trade' | 'book' | 'balances' | 'orders' | 'fills' | 'settlement' }
+  | { readonly of: 'trade' | 'balances' | 'orders' | 'fills' | 'settlement' }
   /** A feed that this program has no reader for. */
   | { readonly of: 'unknown' };
 
@@ -47,7 +48,7 @@ const known = <T>(schema: z.ZodType<T>, data: (value: T) => FeedData) => ({
 export const feedKinds = {
   'ticker.': known(tickerSchema, (ticker) => ({ of: 'ticker', ticker })),
   'trades.': known(marketTradeSchema, () => ({ of: 'trade' })),
-  'orderbook.': known(bookSchema, () => ({ of: 'book' })),
+  'orderbook.': known(bookSchema, (book) => ({ of: 'book', book })),
   'private.user.balances': known(feedBalancesSchema, () => ({ of: 'balances' })),
   'private.user.open-orders': known(feedOrdersSchema, () => ({ of: 'orders' })),
   'private.user.trades': known(feedFillsSchema, () => ({ of: 'fills' })),

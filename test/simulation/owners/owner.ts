@@ -1,4 +1,4 @@
-import { Subject, concatMap, from, interval, merge, startWith, NEVER } from 'rxjs';
+import { Subject, concatMap, filter, interval, map, merge, of, startWith, NEVER } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Desk } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
@@ -8,6 +8,7 @@ import type { Clock, Command, MarketPort } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
 import { deskStore } from '../../../src/journal/owned/owned-journal.ts';
 import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
+import { bookPrice } from '../../support/book-market.ts';
 import type { OrderRequest } from '../../../src/core/venue.ts';
 import type { Chance } from '../chance.ts';
 import type { ProcessClock } from '../whole/process-clock.ts';
@@ -147,14 +148,10 @@ function marketOf(exchange: Exchange, clock: Clock): MarketPort {
     prices$: interval(15_000, clock.scheduler).pipe(
       startWith(-1),
       concatMap(() =>
-        from([
-          {
-            pair: 'btcusd',
-            mid: exchange.market.mid('btcusd', exchange.at),
-            at: clock.wall(),
-            source: 'tape' as const,
-          },
-        ]),
+        of(bookPrice(exchange, 'btcusd', exchange.at)).pipe(
+          filter((book) => book !== undefined),
+          map((book) => ({ ...book, at: clock.wall() })),
+        ),
       ),
     ),
   };

@@ -15,6 +15,7 @@ import type {
 import { runDesk } from '../../../src/engine/run.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
 import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
+import { bookPrice } from '../../support/book-market.ts';
 import { tradingRoutes } from '../../../src/venue/routes.ts';
 import { tradingVenue } from '../../../src/venue/trading.ts';
 import type { Outgoing, VenueHttp } from '../../../src/venue/http.ts';
@@ -198,18 +199,16 @@ export const isStorage = (error: unknown): boolean =>
 function marketOf({ exchange, clock, chance, boot }: ProcessOptions): MarketPort {
   const pairs = ['btcusd', 'ethusd'];
   return {
-    volume: (pair) => exchange.ticker(pair, exchange.at).volume,
+    volume: (pair) => exchange.ticker(pair, exchange.at)?.volume,
     prices$: interval(5_000, clock).pipe(
       startWith(-1),
       filter((count) => chance.at(PRICE, `${boot}.${count}`) === undefined),
       concatMap(() =>
         from(
-          pairs.map((pair) => ({
-            pair,
-            mid: exchange.market.mid(pair, exchange.at),
-            at: clock.wall(),
-            source: 'tape' as const,
-          })),
+          pairs.flatMap((pair) => {
+            const book = bookPrice(exchange, pair, exchange.at);
+            return book === undefined ? [] : [{ ...book, at: clock.wall() }];
+          }),
         ),
       ),
     ),

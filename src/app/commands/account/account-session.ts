@@ -4,11 +4,13 @@ import { forTerminal } from '../../../core/text/escape.ts';
 import { accountCall, accountRoutes } from '../../../venue/account.ts';
 import type { AccountCall } from '../../../venue/account.ts';
 import { venueHttp } from '../../../venue/http.ts';
+import type { HttpOptions } from '../../../venue/http.ts';
 import { unusable } from '../../config/config.ts';
 import { readCertificates } from '../../config/authority.ts';
 import { readCredential, readStdin, readTokenFile, strangerProblem } from '../../config/credential.ts';
 import { readFile } from '../../config/files.ts';
 import type { Secret } from '../../config/secret.ts';
+import { readProxy } from '../../config/venue-proxy.ts';
 import { systemClock } from '../../daemon/clock.ts';
 import { version } from '../../version.ts';
 import type { CommandIo, Given } from '../io.ts';
@@ -29,7 +31,7 @@ export async function withAccount(
   io: AccountIo,
   command: (call: AccountCall) => Promise<number>,
 ): Promise<number> {
-  const { baseUrl, ca } = addressOf(options, io);
+  const { baseUrl, ...way } = addressOf(options, io);
   const token = tokenOf(options, io, baseUrl);
   const http = venueHttp({
     baseUrl,
@@ -37,7 +39,7 @@ export async function withAccount(
     routes: accountRoutes,
     clock: systemClock,
     version,
-    ca,
+    ...way,
     headersTimeoutMs: 15_000,
   });
   const onExtras = (resource: string, names: readonly string[]): void => {
@@ -102,11 +104,11 @@ function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo, baseUrl
   return credential.token;
 }
 
-/** Returns the URL of the venue, and the certificates of the only authorities to trust, PEM. */
+/** Returns the URL of the venue, the certificates of the only authorities to trust, PEM, and the proxy. */
 function addressOf(
   { baseUrl, config }: AccountOptions,
   { env, cwd }: AccountIo,
-): { baseUrl: string; ca?: string | undefined } {
+): Pick<HttpOptions, 'baseUrl' | 'ca' | 'proxy'> {
   if (baseUrl !== undefined) return { baseUrl };
   const file = config ?? env['TRANCHE_CONFIG'];
   if (file === undefined)
@@ -117,10 +119,21 @@ function addressOf(
   const [found, ca] = [valueAt(venue, 'base_url'), valueAt(venue, 'ca_file')];
   if (typeof found !== 'string')
     throw problems.length > 0 ? unusable(problems) : new OperatorError('config', `${file} has no venue.base_url: use --base-url.`); // prettier-ignore
-  if (typeof ca !== 'string') return { baseUrl: found };
+  const textAt = (key: string): string | undefined => {
+    const value = valueAt(venue, key);
+    return typeof value === 'string' ? value : undefined;
+  };
+  const settings = {
+    proxy_url: textAt('proxy_url'),
+    proxy_credentials_file: textAt('proxy_credentials_file'),
+  };
+  const proxy = readProxy({ ...settings, base_url: found }, resolve(cwd, dirname(file)));
+  if (proxy !== undefined && 'problem' in proxy)
+    throw new OperatorError('config', `venue.${proxy.key}: ${proxy.problem}`);
+  if (typeof ca !== 'string') return { baseUrl: found, proxy };
   const read = readCertificates(resolve(cwd, dirname(file), ca));
   if ('problem' in read) throw new OperatorError('config', `venue.ca_file: ${read.problem}`);
-  return { baseUrl: found, ca: read.pem };
+  return { baseUrl: found, ca: read.pem, proxy };
 }
 
 const valueAt = (value: unknown, key: string): unknown =>

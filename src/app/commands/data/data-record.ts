@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import {
   EMPTY,
   catchError,
+  filter,
   finalize,
   firstValueFrom,
   fromEventPattern,
@@ -92,6 +93,8 @@ export async function dataRecord(
       take(1),
     );
     const recorded = world.market.prices$.pipe(
+      // A last trade is no mid.
+      filter(({ source }) => source === 'book'),
       tap(({ pair, mid, at }) => files.get(pair)?.take(mid, at)),
       takeUntil(ends),
       ignoreElements(),
