@@ -1,7 +1,6 @@
 /** Severity: `critical` pages someone, `warning` needs a look the same day, `info` is for information. */
 export const severities = ['info', 'warning', 'critical'] as const;
 export type Severity = (typeof severities)[number];
-export const isSeverity = (text: string): text is Severity => severities.some((one) => one === text);
 
 export interface AlertKind {
   readonly severity: Severity;

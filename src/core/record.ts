@@ -501,7 +501,6 @@ export type BalancesRecord = RecordOf<'balances'>;
 export type MaximumRecord = RecordOf<'maximum'>;
 export type ResolvedRecord = RecordOf<'resolved'>;
 export type CorrectionRecord = RecordOf<'correction'>;
-export type ProcessRecord = RecordOf<'process'>;
 export type ShownRecord = RecordOf<'shown'>;
 export type ApprovalRecord = RecordOf<'approval'>;
 export type ReloadRecord = RecordOf<'reload'>;

@@ -35,9 +35,6 @@ describe('tranche sweep', () => {
       counts: { asked: 3, settings: 3 },
       settings: [{ setting: 1, values: { slices: '4' }, runs: [{ figures: { fills: '4', untraded: '0' }, control: 'active' }] }, {}, {}],
     });
-    const page = readFileSync(join(out, 'results.html'), 'utf8');
-    expect(page).toContain('Sweep of 3 settings');
-    expect(page).not.toMatch(/<script|https?:/u);
     const csv = readFileSync(join(out, 'results.csv'), 'utf8').split('\r\n');
     expect(csv[0]).toMatch(/^setting,from,until,slices,cost_bps,cost_usd,slippage_bps/u);
     expect(csv).toHaveLength(5);

@@ -1,9 +1,9 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { FencedOut, OperatorError } from '../../src/core/errors.ts';
-import type { DeskStore, Lease } from '../../src/engine/owner/lease-port.ts';
-import { deskStore } from '../../src/journal/owned/owned-journal.ts';
-import type { OwnedJournal } from '../../src/journal/owned/owned-journal.ts';
+import type { Lease } from '../../src/engine/owner/lease-port.ts';
+import { deskStore } from './desk-store.ts';
+import type { DeskStore, OwnedJournal } from './desk-store.ts';
 import type { RecordStore } from '../../src/journal/owned/record-store.ts';
 import { EMPTY, tie, verify } from '../../src/journal/proof/chain.ts';
 import type { Line } from '../../src/journal/proof/chain.ts';

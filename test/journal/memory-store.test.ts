@@ -1,7 +1,7 @@
 import { Subject, firstValueFrom, take } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { Lease } from '../../src/engine/owner/lease-port.ts';
-import { deskStore } from '../../src/journal/owned/owned-journal.ts';
+import { deskStore } from './desk-store.ts';
 import { describeStore } from './describe-store.ts';
 import { MemoryStore } from './memory-store.ts';
 import { NINE } from './records.ts';

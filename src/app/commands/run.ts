@@ -121,7 +121,6 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   } finally {
     forget();
     forgetBugs();
-    progress.end();
   }
   event({
     event: 'summary',

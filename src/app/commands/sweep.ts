@@ -16,7 +16,6 @@ import { contentHash } from '../config/config.ts';
 import { readModel } from '../config/model-file.ts';
 import type { NamedModel } from '../config/model-file.ts';
 import { formatProblems } from '../config/problems.ts';
-import { sweepHtml } from '../sweep/sweep-html.ts';
 import { runPool, sharedIndex, sharedTape } from '../sweep/sweep-pool.ts';
 import { sweepProgress } from '../sweep/sweep-progress.ts';
 import { sweepJson, sweepResultOf } from '../sweep/sweep-result.ts';
@@ -85,7 +84,6 @@ export async function runSweep(options: SweepOptions, io: RunIo): Promise<number
       const folder = resolve(io.cwd, options.out);
       writeWhole(join(folder, 'results.json'), json);
       writeWhole(join(folder, 'results.csv'), sweepCsv(result));
-      writeWhole(join(folder, 'results.html'), sweepHtml(result, facts));
     }
     if (options.json === true) io.stdout.write(json);
     else for (const line of sweepWords(result, options.top)) io.stdout.write(`${forTerminal(line)}\n`);

@@ -44,7 +44,7 @@ import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { Summary } from '../cli/summary.ts';
 import { version } from '../version.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
-import { observe, showDesk, slotCounts } from '../cli/watch.ts';
+import { observe, showDesk } from '../cli/watch.ts';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -317,7 +317,6 @@ async function assemble(
       });
       closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
       const facts = { where: world.where, journal: config.journal, operateUrl: servedAt?.url };
-      progress.begin(desk, slotCounts(desk));
       log.info('ready', { mode: config.mode, ...facts });
       options.onReady({ ...facts, newLink: servedAt?.newLink });
       for (const line of standing(desk)) progress.say(line);

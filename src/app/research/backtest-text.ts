@@ -10,7 +10,6 @@ import { durationText, instant, isoOf } from '../../core/time.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { figuresOf } from '../../report/figures/figures.ts';
 import type { Figures, ReportInput } from '../../report/figures/figures.ts';
-import { rerunsOf } from '../../report/figures/reruns.ts';
 import type { BacktestFacts, Report } from '../../report/json/schema.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from '../config/model-file.ts';
@@ -164,7 +163,6 @@ export function backtestLines(report: Report): readonly string[] {
     ...reportLines(report),
     '',
     ...report.assumptions.map((line) => `Assumed: ${amountsApart(line)}`),
-    ...rerunsOf(report).flatMap(({ tells, command }) => ['', `${tells}:`, `  ${command}`]),
     '',
     `Balances at the end: ${held.join(', ')}; value ${withSeparators(value)} usd`,
     ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${countOf(count, 'time')}`),

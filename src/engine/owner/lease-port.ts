@@ -1,6 +1,5 @@
 import type { Observable } from 'rxjs';
 import type { Instant } from '../../core/time.ts';
-import type { JournalPort } from '../ports.ts';
 
 /**
  * The right of one owner to run a desk, as recorded in the store. The length of a lease only determines how soon
@@ -39,10 +38,4 @@ export interface LeasePort {
 
   /** Ends the lease now. Has no effect if another owner has taken over. */
   release(lease: Lease): Observable<undefined>;
-}
-
-/** A store that also holds the journals of its desks. */
-export interface DeskStore<J extends JournalPort = JournalPort> extends LeasePort {
-  /** Reads the journal of a desk that was acquired before. `undefined`: another owner has taken over since. */
-  open(lease: Lease): Observable<J | undefined>;
 }

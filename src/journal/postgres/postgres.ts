@@ -6,7 +6,7 @@ import type { Lease } from '../../engine/owner/lease-port.ts';
 import { renewals } from '../../engine/owner/renewals.ts';
 import type { Journal } from '../journal.ts';
 import { ownedChain } from '../owned/owned-chain.ts';
-import { oddityOf } from '../owned/owned-journal.ts';
+import { oddityOf } from '../owned/oddity.ts';
 import { placeOfJournal } from '../journal-place.ts';
 import { anchorAt, compare } from '../proof/anchor.ts';
 import { EMPTY, damage, readLines, verify } from '../proof/chain.ts';

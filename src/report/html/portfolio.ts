@@ -118,7 +118,7 @@ export const timesWords = (times: number): string => TIMES[times] ?? `${times} t
 function otherCosts({ at_costs: all = [], start, cash }: Portfolio): Markup {
   return table({
     caption: `If trading had cost more or less, in ${cash}`,
-    note: 'The same fills with other costs (spread, impact and fees together). Sizes and trades would have differed: the commands under “Other assumptions” decide them again',
+    note: 'The same fills with other costs (spread, impact and fees together). Sizes and trades would have differed',
     head: ['Trading had cost', '#Value at the end', '#Of the value at the start'],
     rows: all.map(({ times, sum }) => [
       timesWords(times),

@@ -3,7 +3,7 @@ import type { Mutant, Patch } from '../mutants.ts';
 const STORE = 'test/journal/memory-store.ts';
 const EXECUTE = 'src/engine/attempt/execute.ts';
 const SEND = 'src/engine/attempt/send-order.ts';
-const OWN = 'src/engine/owner/own-desk.ts';
+const OWN = 'test/simulation/owners/own-desk.ts';
 
 const notAccepted: Patch = {
   file: SEND,
@@ -141,7 +141,7 @@ export const ownedMutants: readonly Mutant[] = [
     killedBy: 'D',
     patches: [
       {
-        file: 'src/journal/owned/owned-journal.ts',
+        file: 'src/journal/owned/oddity.ts',
         find: 'before === undefined || before === timeline',
         replace: "before !== ''",
       },

@@ -2,11 +2,11 @@ import { Subject, concatMap, filter, interval, map, merge, of, startWith, NEVER 
 import type { Subscription } from 'rxjs';
 import { Desk } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
-import { ownDesk } from '../../../src/engine/owner/own-desk.ts';
+import { ownDesk } from './own-desk.ts';
 import type { Lease } from '../../../src/engine/owner/lease-port.ts';
 import type { Clock, Command, MarketPort } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
-import { deskStore } from '../../../src/journal/owned/owned-journal.ts';
+import { deskStore } from '../../journal/desk-store.ts';
 import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { bookPrice } from '../../support/book-market.ts';
 import type { OrderRequest } from '../../../src/core/venue.ts';

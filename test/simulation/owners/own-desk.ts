@@ -16,10 +16,11 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { FencedOut } from '../../core/errors.ts';
-import type { Clock, JournalPort } from '../ports.ts';
-import type { DeskStore, Lease, LeaseRequest } from './lease-port.ts';
-import { renewals } from './renewals.ts';
+import { FencedOut } from '../../../src/core/errors.ts';
+import type { Clock, JournalPort } from '../../../src/engine/ports.ts';
+import type { Lease, LeaseRequest } from '../../../src/engine/owner/lease-port.ts';
+import { renewals } from '../../../src/engine/owner/renewals.ts';
+import type { DeskStore } from '../../journal/desk-store.ts';
 
 export interface OwnerOptions extends LeaseRequest {
   readonly clock: Pick<Clock, 'scheduler'>;

@@ -1,10 +1,18 @@
 import { map } from 'rxjs';
-import type { DeskStore, Lease } from '../../engine/owner/lease-port.ts';
-import type { JournalPort, Oddity } from '../../engine/ports.ts';
-import { EMPTY, readLines } from '../proof/chain.ts';
-import type { Head, Line } from '../proof/chain.ts';
-import { ownedChain } from './owned-chain.ts';
-import type { RecordStore, StoredLines } from './record-store.ts';
+import type { Observable } from 'rxjs';
+import type { Lease, LeasePort } from '../../src/engine/owner/lease-port.ts';
+import type { JournalPort } from '../../src/engine/ports.ts';
+import { oddityOf } from '../../src/journal/owned/oddity.ts';
+import { ownedChain } from '../../src/journal/owned/owned-chain.ts';
+import type { RecordStore, StoredLines } from '../../src/journal/owned/record-store.ts';
+import { EMPTY, readLines } from '../../src/journal/proof/chain.ts';
+import type { Head, Line } from '../../src/journal/proof/chain.ts';
+
+/** A store that also holds the journals of its desks. */
+export interface DeskStore<J extends JournalPort = JournalPort> extends LeasePort {
+  /** Reads the journal of a desk that was acquired before. `undefined`: another owner has taken over since. */
+  open(lease: Lease): Observable<J | undefined>;
+}
 
 /** A journal in a store that several owners reach. */
 export interface OwnedJournal extends JournalPort {
@@ -42,20 +50,3 @@ function ownedJournal(store: RecordStore, lease: Lease, found: StoredLines): Own
 }
 
 const headAt = (lines: readonly Line[], seq: number): Head => lines[seq - 1] ?? EMPTY;
-
-/**
- * A promoted server may lack records that its predecessor had confirmed. `before`: the timeline in which the newest
- * record was added.
- */
-export const oddityOf = ({ timeline, desk }: Lease, before: string | undefined): Oddity | undefined =>
-  before === undefined || before === timeline
-    ? undefined
-    : {
-        what: 'rolled_back',
-        why:
-          systemOf(before) === systemOf(timeline)
-            ? `the store of desk ${desk} went from timeline ${before} to ${timeline} (a standby was promoted, or a backup restored): records may be missing`
-            : `the journal of desk ${desk} was moved to another database server (${before} to ${timeline}): records may be missing`,
-      };
-
-const systemOf = (timeline: string): string => timeline.replace(/\/\d+$/u, '');
