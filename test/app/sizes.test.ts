@@ -153,7 +153,7 @@ describe('the lot size of the venue', () => {
     expect(of('0.0145')).toEqual([`0.0145 btc ${lots} 0.014 btc or 0.015 btc`]);
     expect(of('0.0035')).toEqual([`0.0035 btc ${lots} 0.006 btc`]);
     expect(of('0.002')).toEqual([
-      '6 slices of 0.002 btc are as small as 0 btc each; at most 2 slices are possible, or write total_quantity: 0.006 btc or more',
+      '0.002 btc in 6 slices: the smallest is 0 btc; at most 2 slices are possible, or write total_quantity: 0.006 btc or more',
     ]);
     expect(of('0.002', 2)).toEqual([]);
     expect(of('0.014')).toEqual([]);

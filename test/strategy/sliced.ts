@@ -234,7 +234,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       const life = aLife({}, { minimum });
       expect(life.last).toMatchObject({ finished: 'invalid_plan', waits: [] });
       expect(intentsOf(life.last)).toEqual([]);
-      expect(life.last.note).toContain(`4 slices of 8 btc are as small as ${text(least)} btc`);
+      expect(life.last.note).toContain(`8 btc in 4 slices: the smallest is ${text(least)} btc`);
       expect(aLife({}, { minimum: { quantity: least } }).last.finished).toBeUndefined();
     });
 

@@ -5,7 +5,7 @@ import type { Figures } from '../figures/figures.ts';
 import type { UntradedFacts } from '../figures/facts.ts';
 import { gapsOf } from '../figures/gaps.ts';
 import { PARENTS_MAX, parentRows } from './json-parents.ts';
-import { oversightOf } from '../oversight/oversight.ts';
+import { oversightOf } from '../oversight/section.ts';
 import { notesOf } from '../figures/notes.ts';
 import type { PriceColumns } from '../figures/prices.ts';
 import { onDemand } from '../figures/rows.ts';

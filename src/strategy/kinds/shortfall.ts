@@ -61,7 +61,7 @@ export const shortfall = slicedStrategy({
   summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',
   params,
   curve,
-  smallestHint: 'or lower risk_aversion, which makes the last slices larger',
+  smallestHint: 'lower risk_aversion, which makes the last slices larger',
   check: checkPace,
   forecast,
 });

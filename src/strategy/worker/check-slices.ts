@@ -36,12 +36,20 @@ export function checkSlices<Field extends string>(
   const size = document[fields.base] === undefined ? fields.quote : fields.base;
   const [more] = isSearched ? nearestSizes(plan.total, plan.precision, isUsable) : [];
   const fixes = [
-    most < 1 ? 'the whole is below the minimum' : `at most ${most} slices are possible`,
-    ...(most < 1 || field === 'slices' ? [] : [`write slices: ${most} instead`]),
+    ...(most < 1
+      ? []
+      : [
+          `at most ${most} slices are possible${field === 'slices' ? '' : `: write slices: ${most} instead`}`,
+        ]),
     ...(hint === undefined ? [] : [hint]),
-    ...(more === undefined ? [] : [`or write ${size}: ${text(more)} ${planned.currency} or more`]),
+    ...(more === undefined ? [] : [`write ${size}: ${text(more)} ${planned.currency} or more`]),
   ];
-  return [{ path: most < 1 ? [size, 'amount'] : [field], message: `${why}; ${fixes.join(', ')}` }];
+  return [
+    {
+      path: most < 1 ? [size, 'amount'] : [field],
+      message: [why, fixes.join(', or ')].filter(Boolean).join('; '),
+    },
+  ];
 }
 
 /** Returns the largest number of slices below the planned one that can be traded. More slices make the smallest one smaller. */

@@ -99,8 +99,11 @@ export function unfitPlan(
   if (decimalsOf(total) > precision) return `${what} has more decimals than ${currency} has (${precision})`;
   const each = smallestSize(plan);
   if (each.gt(0) && (minimum === undefined || each.gte(minimum))) return undefined;
-  const bound = minimum === undefined ? '' : `, the venue's minimum is ${text(minimum)}`;
-  return `${slices} slices of ${text(total)} ${currency} are as small as ${text(each)} ${currency} each${bound}`;
+  const bound = minimum === undefined ? '' : `, below the venue's minimum of ${text(minimum)} ${currency}`;
+  const whole = `${text(total)} ${currency}`;
+  return slices === 1
+    ? `${whole}${bound}`
+    : `${whole} in ${slices} slices: the smallest is ${text(each)} ${currency}${bound}`;
 }
 
 /** Returns the planned instant of slice `k`; for the slice after the last, the end of the window. */

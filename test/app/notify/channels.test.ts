@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import dns from 'node:dns';
-import { syncBuiltinESMExports } from 'node:module';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { exchange } from '../../../src/app/daemon/post-outside.ts';
 import { Secret } from '../../../src/app/config/secret.ts';
 import { command, mail, webhook } from '../../../src/app/notify/channels.ts';
@@ -12,6 +10,7 @@ import { guarded } from '../../custody/watch.ts';
 import { aMessage } from '../../operate/notify/notices.ts';
 import { anIdentity } from '../../venue/certificates.ts';
 import { receiver } from './receiver.ts';
+import { resolvingTo } from './resolver.ts';
 import { smtpServer } from './smtp-server.ts';
 import { aFolder, put } from '../../support/folder.ts';
 
@@ -23,18 +22,7 @@ async function failureOf(sending: Promise<void>): Promise<Undelivered> {
 
 describe('the webhook channel', () => {
   it('sends nothing unencrypted to another machine, whatever its name resolves to', async () => {
-    const resolved = vi.spyOn(dns, 'lookup').mockImplementation(((
-      _name: string,
-      _options: object,
-      done: (error: null, found: readonly object[]) => void,
-    ) => {
-      done(null, [{ address: '192.0.2.1', family: 4 }]);
-    }) as never);
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      resolved.mockRestore();
-      syncBuiltinESMExports();
-    });
+    onTestFinished(resolvingTo('192.0.2.1'));
     const asked = exchange('http://localhost:8999/hook', { method: 'GET', timeoutMs: 5_000 });
     await expect(asked).rejects.toMatchObject({
       cause: { message: 'localhost is not an address of this machine' },
