@@ -66,6 +66,11 @@ export const mutants: readonly Mutant[] = [
     find: "extent === 'whole' && order.quoted !== undefined) return",
     replace: "extent === 'whole') return",
   }),
+  one('one-leg-is-complete', 'a fill has both legs', {
+    file: ROWS,
+    find: 'base.gt(0) && amount.gt(0);',
+    replace: 'base.gt(0) || amount.gt(0);',
+  }),
   one('one-leg-is-absent', 'an order with one leg has traded', {
     file: JUDGE,
     find: 'const open = trade === undefined ? phase : certain(phase);',
@@ -211,6 +216,11 @@ export const mutants: readonly Mutant[] = [
     file: PROOF,
     find: 'Math.max(0, 2 * lifeMs + clockSlackMs - sinceAskedMs)) + bookingMarginMs;',
     replace: 'Math.max(0, lifeMs + clockSlackMs - 2 * sinceAskedMs)) + bookingMarginMs;',
+  }),
+  one('no-wait-after-a-restart', 'a proof goes on with the time that it still needs', {
+    file: PROOF,
+    find: 'Math.max(0, proof.wait_ms - passedSince(proof.boot, boot))',
+    replace: '0',
   }),
   one('boots-are-one', 'clocks of two boots are not compared', {
     file: PROOF,

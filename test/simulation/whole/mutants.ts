@@ -209,12 +209,6 @@ export const wholeMutants: readonly Mutant[] = [
     ],
   },
   {
-    name: 'one leg is taken for the whole trade',
-    file: 'src/core/account/rows.ts',
-    find: 'base.gt(0) && amount.gt(0);',
-    put: 'base.gt(0) || amount.gt(0);',
-  },
-  {
     name: 'the account is read from the last read on',
     file: 'src/engine/account/read-account.ts',
     find: 'const after = needs.reduce((oldest, id) => (compareRowIds(id, oldest) < 0 ? id : oldest));',
@@ -310,12 +304,6 @@ export const wholeMutants: readonly Mutant[] = [
     file: 'src/core/cycle/proof.ts',
     find: 'proof: { readsLeft: proof?.reads_left ?? 2, notBefore: after(startedAt, waitMs), proves },',
     put: 'proof: { readsLeft: 1, notBefore: startedAt, proves },',
-  },
-  {
-    name: 'a proof goes on without the time that it still needs',
-    file: 'src/core/cycle/proof.ts',
-    find: 'Math.max(0, proof.wait_ms - passedSince(proof.boot, boot))',
-    put: '0',
   },
   // trades that the journal does not know
   {
