@@ -20,20 +20,18 @@ export function changeableByOthers(path: string): string | undefined {
 
 /**
  * Does the same as `changeableByOthers` for a file and every folder above it, because a user who can change one of them
- * can replace the file. In a sticky folder such as /tmp, users cannot replace each other's files.
+ * can replace the file.
  */
 export function replaceableByOthers(file: string): string | undefined {
   const found = changeableByOthers(file);
   const real = existsSync(file) ? realpathSync(file) : file;
   const above = [...foldersAbove(file), ...foldersAbove(real)];
-  return (
-    found ??
-    above
-      .filter((folder) => !isSticky(folder))
-      .map(changeableByOthers)
-      .find((problem) => problem !== undefined)
-  );
+  return found ?? above.map(folderChangeableByOthers).find((problem) => problem !== undefined);
 }
+
+/** As `changeableByOthers`. In a sticky folder such as /tmp, users cannot replace each other's files. */
+export const folderChangeableByOthers = (folder: string): string | undefined =>
+  isSticky(folder) ? undefined : changeableByOthers(folder);
 
 const isSticky = (folder: string): boolean => {
   const facts = statSync(folder, { throwIfNoEntry: false });

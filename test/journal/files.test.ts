@@ -51,14 +51,6 @@ describe('a private file', () => {
     expect(within(mode)).toThrow(expect.objectContaining({ exit: 'storage' }));
   });
 
-  it('is not created below a folder that others can change', () => {
-    mkdirSync(join(folder, 'a/b'), { recursive: true, mode: 0o700 });
-    chmodSync(join(folder, 'a'), 0o777);
-    expect(() => {
-      createPrivate(join(folder, 'a/b/journal.db'));
-    }).toThrow(`chmod go-w ${join(folder, 'a')}`);
-  });
-
   // Only root can give a folder to another user.
   it.runIf(process.getuid?.() === 0)('is not created in a folder of another user', async () => {
     const { chownSync } = await import('node:fs');

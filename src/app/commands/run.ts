@@ -14,6 +14,7 @@ import { commandFiles, secretsOf } from '../notify/notify-config.ts';
 import { noProgress, progressOn } from '../cli/progress.ts';
 import type { Progress } from '../cli/progress.ts';
 import { rightsProblems } from '../strategies/rights-problems.ts';
+import { placeOfJournal } from '../../journal/journal-place.ts';
 import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
@@ -43,6 +44,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
   const rights = rightsProblems(options.config, strategies, io.cwd, [
     config.venue.caFile,
+    placeOfJournal(config.journal),
     ...commandFiles(config.operate?.notify),
   ]);
   if (config.mode === 'live' && rights.length > 0)

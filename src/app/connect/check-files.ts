@@ -18,6 +18,7 @@ export function checkRights(
   const { tls, tokens = [], notify } = config.operate ?? {};
   const problems = rightsProblems(config.file, strategies, cwd, [
     config.venue.caFile,
+    placeOfJournal(config.journal),
     tls?.certificate,
     tls?.clientCa,
     ...commandFiles(notify),

@@ -9,7 +9,7 @@ import {
   statfsSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { changeableByOthers } from '../../files/rights.ts';
+import { folderChangeableByOthers } from '../../files/rights.ts';
 import { placeOfJournal } from '../../journal/journal-place.ts';
 import { networkUnder } from '../../journal/sqlite/filesystem-place.ts';
 import type { Config } from '../config/config.ts';
@@ -117,7 +117,7 @@ function flushMs(path: string): number {
 
 function folderFinding(folder: string): Finding {
   const { ok, fail } = checkOf('journal_folder', folder);
-  const problem = isSticky(folder) ? undefined : changeableByOthers(folder);
+  const problem = folderChangeableByOthers(folder);
   if (problem !== undefined) return fail(problem, undefined, 'storage');
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -130,8 +130,6 @@ function folderFinding(folder: string): Finding {
   }
   return ok("only its owner can change the journal's folder");
 }
-
-const isSticky = (folder: string): boolean => (statSync(folder).mode & 0o1000) !== 0;
 
 /** Returns the folder or, if it does not exist yet, the folder in which it will be created. */
 const nearestFolder = (folder: string): string =>

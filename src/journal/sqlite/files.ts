@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, fsyncSync, openSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
 import { makeFolders } from '../../files/folders.ts';
-import { replaceableByOthers } from '../../files/rights.ts';
+import { folderChangeableByOthers } from '../../files/rights.ts';
 
 /** The absolute path of a SQLite journal's file; other journals have none. */
 export function journalFileOf(url: string): string | undefined {
@@ -47,9 +47,9 @@ export function refuseNoFile(file: string): void {
   );
 }
 
-/** Refuses a folder that others may change, also through one above it, because they could replace the files in it. */
+/** Refuses a folder that others may change, because they could replace the files in it. */
 function refuseForeign(folder: string): void {
-  const problem = replaceableByOthers(join(folder, 'journal'));
+  const problem = folderChangeableByOthers(folder);
   if (problem !== undefined) throw new OperatorError('storage', `${problem}, or use a folder of your own`);
 }
 
