@@ -69,7 +69,7 @@ function live({ strategies: sources = [whole], files, happens, usd = '2000000' }
   const bench = aBench({
     exchange,
     strategies: sources,
-    policy: { areLimitsKept: true },
+    policy: { areLimitsKept: true, settings: {} },
     quoteLatencyMs: MODEL.quoteLatencyMs,
     orderLatencyMs: MODEL.orderLatencyMs,
     files,

@@ -53,7 +53,8 @@ describe('the package', () => {
     };
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
     expect(run.filter((name) => name in scripts)).toEqual([]);
-    expect(scripts['prepare']).toBe('node scripts/link-node.js && node scripts/prepare.js');
+    const node = '"${npm_node_execpath:-node}"'; // oxlint-disable-line no-template-curly-in-string -- a shell reads it
+    expect(scripts['prepare']).toBe(`${node} scripts/link-node.js && node scripts/prepare.js`);
   });
 });
 
