@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Exchange } from '../../src/simulator/exchange/exchange.ts';
-import { inProcessMarket } from '../support/book-market.ts';
+import { exactPrice, inProcessMarket } from '../support/book-market.ts';
 import { aBench, START } from '../engine/harness.ts';
 import { aRun, amounts, walkTape } from './bench.ts';
 import { everyKind } from './every-kind.ts';
@@ -77,7 +77,7 @@ function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly str
     quoteLatencyMs: model.quoteLatencyMs,
     orderLatencyMs: model.orderLatencyMs,
     market: () => ({
-      ...inProcessMarket(exchange, { clock, pairs, everyMs: SECOND_MS }),
+      ...inProcessMarket(exchange, { priceOf: exactPrice, clock, pairs, everyMs: SECOND_MS }),
       volume: (pair) => readers.get(pair)?.volume(clock.wall()),
     }),
     policy: { historyMs: DAY_MS, ...policy },

@@ -13,6 +13,14 @@ export function bookPrice(exchange: Exchange, pair: string, at: Instant): Refere
   return bid && ask && { pair, mid: middle(bid[0], ask[0]), at, source: 'book' };
 }
 
+/** The exact mid price of the exchange, as a backtest knows it. */
+export const exactPrice = (exchange: Exchange, pair: string, at: Instant): ReferencePrice => ({
+  pair,
+  mid: exchange.market.mid(pair, at),
+  at,
+  source: 'tape',
+});
+
 /** Mid prices of the exchange, immediately and then every `everyMs`. */
 export function inProcessMarket(
   exchange: Exchange,
@@ -20,11 +28,17 @@ export function inProcessMarket(
     clock,
     pairs,
     everyMs,
-  }: { readonly clock: Clock; readonly pairs: readonly string[]; readonly everyMs: number },
+    priceOf = bookPrice,
+  }: {
+    readonly clock: Clock;
+    readonly pairs: readonly string[];
+    readonly everyMs: number;
+    readonly priceOf?: typeof bookPrice;
+  },
 ): MarketPort {
   const look = (): readonly ReferencePrice[] => {
     const at = clock.wall();
-    return pairs.flatMap((pair) => bookPrice(exchange, pair, at) ?? []);
+    return pairs.flatMap((pair) => priceOf(exchange, pair, at) ?? []);
   };
   return {
     prices$: interval(everyMs, clock.scheduler).pipe(

@@ -2,6 +2,7 @@ import { add, fraction, money, quantity, quantityDown, ratio, worsen } from '../
 import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import type { BookLevel, OrderBook } from '../../wire/market.ts';
+import { shownPrice } from '../exchange/listing.ts';
 import type { Listing } from '../exchange/listing.ts';
 import type { Market } from './market.ts';
 import { dealerPrice, roundedAgainst } from '../exchange/pricing.ts';
@@ -26,7 +27,8 @@ function levels(
   now: Instant,
 ): readonly BookLevel[] {
   const fee = ratio(String(feeBps));
-  const mid = market.mid(listing.pair, now);
+  // In steps of the pair's price, so that best bid and ask lie equally far from it.
+  const mid = shownPrice(listing, market.mid(listing.pair, now));
   const usdEach = market.usdValue(listing.quote, quantity('1'), now);
   const out: BookLevel[] = [];
   for (const usd of LEVELS_USD) {
