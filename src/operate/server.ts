@@ -129,6 +129,8 @@ const bounded =
       requestTimeout: REQUEST_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_MS,
+      // Little is buffered of requests that wait.
+      highWaterMark: 4_096,
     };
     const listener = turns.inOrder(connections.watched(handler));
     const server = tls === undefined ? createServer(timeouts, listener) : encrypted(tls, timeouts, listener);

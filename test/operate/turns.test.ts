@@ -10,7 +10,7 @@ import { ask } from '../support/http.ts';
 import { operating } from '../support/operate.ts';
 import { anIdentity } from '../venue/certificates.ts';
 
-const AT_ONCE = 500;
+const AT_ONCE = 100;
 /** Requests in the first bytes that are parsed, and one of another client. */
 const PARSED_MAX = 9;
 
