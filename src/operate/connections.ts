@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Scrapers, commands and event listeners use descriptors that the venue connections also need. */
@@ -8,37 +8,33 @@ const CALLER_CONNECTIONS_MAX = 96;
 
 interface Connection {
   readonly socket: Socket;
-  /** Address of the caller: the peer, or whom a proxy of the config named with the last request. */
+  /** Address of the peer, or of whom a proxy of the config named with the last request. */
   caller: string;
-  /** The last request, if one was complete enough to be handled, and its answer. */
-  last?: { readonly request: IncomingMessage; readonly response: ServerResponse };
+  /** Whether a response is being made: its request has arrived, and it is not only waiting to be read. */
+  isBusy(): boolean;
 }
 
-/** Whether an answer is being made. It is not while a request arrives, waits its turn, or its answer waits to be read. */
-const isBusy = ({ last }: Connection): boolean =>
-  last !== undefined && last.request.complete && !last.response.writableEnded;
-
-/** A connection has one key, encrypted or not. */
+/** The same for the encrypted and the bare socket of a connection. */
 const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /**
  * Bounds the connections of a server, in total and for each caller. A further connection takes the place of the one
- * whose last request is longest ago, so that silent and slow connections lock nobody out; only if all are busy, it is
- * closed itself. `onClosed` receives the caller whose connection was closed.
+ * whose last request is longest ago; only if all are busy, it is closed itself.
  */
 export class Connections {
   /** Longest without a request first. */
   readonly #open = new Map<string, Connection>();
   readonly #onClosed: (caller: string) => void;
 
+  /** `onClosed` receives the caller whose connection was closed. */
   constructor(onClosed: (caller: string) => void) {
     this.#onClosed = onClosed;
   }
 
   readonly add = (socket: Socket): void => {
-    // Undefined if it has already closed.
+    // The connection has already closed.
     if (socket.remoteAddress === undefined) return;
-    const connection = { socket, caller: socket.remoteAddress };
+    const connection = { socket, caller: socket.remoteAddress, isBusy: () => false };
     const key = keyOf(socket);
     this.#open.set(key, connection);
     socket.once('close', () => {
@@ -53,11 +49,9 @@ export class Connections {
     (request, response) => {
       const key = keyOf(request.socket);
       const connection = this.#open.get(key);
-      if (connection !== undefined) {
-        connection.last = { request, response };
-        this.#open.delete(key);
-        this.#open.set(key, connection);
-      }
+      this.#open.delete(key);
+      const isBusy = (): boolean => request.complete && !response.writableEnded;
+      if (connection !== undefined) this.#open.set(key, Object.assign(connection, { isBusy }));
       listener(request, response);
     };
 
@@ -69,14 +63,14 @@ export class Connections {
     return this.#hasRoom(connection);
   }
 
-  /** Closes a connection if there are too many. Returns whether the given one stays. */
+  /** Closes one connection if there are too many. Returns whether the given one stays. */
   #hasRoom(newest: Connection): boolean {
     const callers = Map.groupBy(this.#open.values(), ({ caller }) => caller);
     const own = callers.get(newest.caller) ?? [];
     const isCrowd = own.length > CALLER_CONNECTIONS_MAX;
     if (!isCrowd && this.#open.size <= CONNECTIONS_MAX) return true;
     const crowd = isCrowd ? own : [...callers.values()].toSorted((a, b) => b.length - a.length).flat();
-    const closed = crowd.find((each) => each !== newest && !isBusy(each)) ?? newest;
+    const closed = crowd.find((each) => each !== newest && !each.isBusy()) ?? newest;
     this.#open.delete(keyOf(closed.socket));
     closed.socket.destroy();
     this.#onClosed(closed.caller);

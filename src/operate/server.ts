@@ -193,13 +193,13 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
     if (hosts.length > 1 || !request.url.startsWith('/'))
       return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
+    const path = request.url.split('?', 1)[0] ?? '';
     // Encoded paths are refused, so that a proxy that filters paths sees the same path.
-    if (request.url.split('?', 1)[0]?.includes('%') === true)
+    if (path.includes('%'))
       return await reply.code(404).send({ error: 'expected a path without percent signs' });
     const { origin } = request.headers;
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'requests from this origin are refused' });
-    const path = request.url.split('?', 1)[0] ?? '';
     const isOpen =
       isOfThisMachine(request.ip) ||
       path === '/healthz' ||

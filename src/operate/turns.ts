@@ -26,9 +26,8 @@ interface Line {
 export class Turns {
   readonly #lines = new WeakMap<Socket, Line>();
   readonly #queue: { readonly socket: Socket; readonly work: () => void }[] = [];
-  /** Requests that wait for the next turn of the event loop, and how many were answered in this one. */
+  /** Start the requests that wait for a turn of the event loop. */
   readonly #ready: (() => void)[] = [];
-  #started = 0;
 
   /** Wraps the listener of a server. */
   readonly inOrder =
@@ -85,19 +84,14 @@ export class Turns {
   }
 
   #soon(start: () => void): void {
-    if (this.#started === STARTS_MAX) this.#ready.push(start);
-    else {
-      if (this.#started === 0) setImmediate(this.#nextTurn);
-      this.#started += 1;
-      start();
-    }
+    if (this.#ready.push(start) === 1) setImmediate(this.#nextTurn);
   }
 
   readonly #nextTurn = (): void => {
-    const starts = this.#ready.splice(0, STARTS_MAX);
-    this.#started = starts.length;
-    if (starts.length > 0) setImmediate(this.#nextTurn);
+    const starts = this.#ready.slice(0, STARTS_MAX);
     for (const start of starts) start();
+    this.#ready.splice(0, starts.length);
+    if (this.#ready.length > 0) setImmediate(this.#nextTurn);
   };
 
   #later(socket: Socket, work: () => void): void {

@@ -81,6 +81,32 @@ describe('requests that a client sends without waiting for answers', () => {
   });
 });
 
+describe('requests of many connections at once', () => {
+  it('are answered a few in each turn of the event loop', async () => {
+    let [inTurn, most, answered] = [0, 0, 0];
+    const ready = (): readonly string[] => {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      return [];
+    };
+    const { url } = await operating({ ready });
+    const { host, port } = new URL(url);
+    const sockets = await Promise.all(
+      Array.from({ length: 80 }, async () => {
+        const socket = connect(Number(port), '127.0.0.1');
+        onTestFinished(() => void socket.destroy());
+        socket.on('data', () => (answered += 1));
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    for (const socket of sockets) socket.write(`GET /readyz HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    await expect.poll(() => answered).toBe(80);
+    expect(most).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('the text of the metrics', () => {
   it('is made at most once a second', async () => {
     const seen = { at: monotonic(0), made: 0 };
