@@ -21,4 +21,5 @@ mount -t tmpfs none "$root/tmp"
 mount -t proc none "$root/proc"
 mount --bind /dev "$root/dev"
 ip link set lo up
-exec chroot --userspec=1000:1000 --groups= "$root" env -i --chdir=/data "$@"
+exec chroot "$root" setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all \
+  --pdeathsig KILL env -i --chdir=/data "$@"

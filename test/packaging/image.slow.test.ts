@@ -124,22 +124,9 @@ describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, 
     expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/mu);
     expect(status).toMatch(/^CapEff:\t0+$/mu);
     expect(status).toMatch(/^NSpid:\t\d+\t1$/mu);
-    const inside = [
-      'chroot',
-      '--userspec=1000:1000',
-      root,
-      'find',
-      '/',
-      '-xdev',
-      '-writable',
-      '-not',
-      '-type',
-      'l',
-    ];
-    const writable = spawnSync('nsenter', ['--target', String(desk.pid), '--mount', ...inside], {
-      encoding: 'utf8',
-    });
-    expect(writable.stdout).toBe('');
+    const find = `--target ${desk.pid} --mount chroot --userspec=1000:1000 ${root} find / -xdev -writable -not -type l`;
+    const writable = spawnSync('nsenter', find.split(' '), { encoding: 'utf8' });
+    expect(writable.stdout.trim().split('\n').toSorted()).toEqual(['/data', '/tmp']);
     expect(await desk.ended()).toEqual({ code: 0, signal: null });
     expect(desk.eventsOf('fill')).toHaveLength(3);
   });
@@ -149,19 +136,18 @@ describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, 
     const compose = join(ROOT, 'packaging/compose');
     const market = aVolume('', {});
     cpSync(join(compose, 'venue.yaml'), join(market, 'venue.yaml'));
-    const venue = run(unpacked(), market, ['venue', '--config', 'venue.yaml']);
+    const place = unpacked();
+    const venue = run(place, market, ['venue', '--config', 'venue.yaml']);
     await venue.said(/"tokens".*\n/u);
-    const config = readFileSync(join(compose, 'desk.yaml'), 'utf8').replace(
-      '${VENUE_TOKEN}',
-      'simulated-desk-token',
-    ); // oxlint-disable-line no-template-curly-in-string -- YAML
+    const config = readFileSync(join(compose, 'desk.yaml'), 'utf8')
+      .replace('  collar_bps', '  max_executions_per_minute: 100\n  collar_bps')
+      .replace('${VENUE_TOKEN}', 'simulated-desk-token'); // oxlint-disable-line no-template-curly-in-string -- YAML
     const volume = aVolume(config, { btc: twap(20, 20) });
-    const old = unpacked();
-    const first = run(old, volume, [...image.Cmd, '--json'], venue);
+    const first = run(unpacked(), volume, [...image.Cmd, '--json'], venue);
     await first.event('fill', { count: 2 });
     process.kill(firstOf(first), image.StopSignal);
     expect(await first.ended(30_000)).toEqual({ code: 0, signal: null });
-    expect(health(old, venue)).toBe(1);
+    expect(health(place, venue)).toBe(1);
 
     const newer = unpacked();
     const manifest = join(newer, 'app/package.json');
