@@ -1,10 +1,9 @@
 import { countOf } from '../../core/text/count-of.ts';
 import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
-import { durationText } from '../../core/time.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
-import { driftOf } from '../../report/tearsheet/built.ts';
+import { driftOf, stepWords } from '../../report/tearsheet/built.ts';
 import { plain, shortBps, table } from '../cli/summary.ts';
 
 /** Number of reasons in a summary; the report has all. */
@@ -120,7 +119,7 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
         : [
             `turnover ${percent(course.turnover)}`,
             `return ${percent(course.return)}${course.cash_flows.length === 0 ? '' : ` (money-weighted ${percent(course.money_weighted_return)})`} against ${percent(course.target_return)} of the targets held and ${percent(course.tearsheet.buy_and_hold.return)} bought and held`,
-            `drawdown ${percent(course.drawdown)} at points every ${durationText(course.step_ms)}`,
+            `drawdown ${percent(course.drawdown)} at one point every ${stepWords(course.step_ms)}`,
             ...driftParts(course),
             ...trackingParts(course),
           ]),

@@ -256,12 +256,12 @@ export const portfolio = z
       ),
     paid: z
       .strictObject({
-        spread: amount.describe('Σ s·(amount_i − q_i·m_i) of the fills, spread and impact'),
-        fees: amount.describe('Σ fees of the fills'),
-        interest: amount.describe('Σ interest on credit; in a journal, debts that grew without a fill'),
+        spread: amount.describe('Σ s·(amount_i − q_i·m_i): spread and impact; cash, exact, positive is bad'),
+        fees: amount.describe('Σ fees; cash, exact, positive is bad'),
+        interest: amount.describe('Σ interest on credit; cash, exact, positive is bad'),
       })
       .describe(
-        'Sums of the period, each at the price of its time, never compounded; cash, exact, positive is bad',
+        'Plain sums after the start of the period, of all fills and interest in its currencies, at the price of their time, never compounded',
       ),
     at_costs: list(atCosts)
       .optional()

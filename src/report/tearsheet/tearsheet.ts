@@ -1,4 +1,4 @@
-import { bandOf, builtAt } from './built.ts';
+import { bandOf, builtAt, stepWords } from './built.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { percents, several, short } from '../html/charts.ts';
 import { markup, percent, table, timeCell } from '../html/markup.ts';
@@ -71,11 +71,9 @@ function figures({ tearsheet: { portfolio, buy_and_hold: held, targets_held: kep
   const hours = (Date.parse(points.at(-1)?.at ?? '') - Date.parse(points[0]?.at ?? '')) / HOURS;
   const warning = hours < YEAR_HOURS ? ' The period is shorter than a year: its annual figures are extrapolated.' : '';
   const flows = course.cash_flows.length === 0 ? '' : ` Money-weighted return of the portfolio: ${percent(course.money_weighted_return)}, the internal rate of its value and flows over the period.`;
-  const step = stepMs / HOURS;
-  const every = step === 24 ? 'day' : step % 24 === 0 ? `${step / 24} days` : step === 1 ? 'hour' : `${Number((step * 60).toFixed(2))} minutes`;
   return table({
     caption: 'Performance',
-    note: `One return every ${every}. Bought and held: the target weights, bought at the first point without cost. Targets held: the target weights, restored at every point without cost.${flows}${warning}`,
+    note: `One return every ${stepWords(stepMs)}. Bought and held: the target weights, bought at the first point without cost. Targets held: the target weights, restored at every point without cost.${flows}${warning}`,
     head: ['Figure', '#Portfolio', '#Bought and held', '#Targets held', 'Definition and source'],
     rows: ROWS.map(({ name, of, definition }) => [name, of(portfolio), of(held), of(kept), markup`<small class="words">${definition}</small>`]),
   });
@@ -85,7 +83,7 @@ function drawdownChart(course: Course, id: string): Markup {
   return chart({
     id: `${id}d`,
     title: 'Drawdown',
-    says: `Largest fall at the points ${percents(course.drawdown)}; falls between them are not seen`,
+    says: `Largest fall ${percents(course.drawdown)}, at one point every ${stepWords(course.step_ms)}`,
     lines: [
       { name: 'drawdown', colour: 2, shape: 'area', points: lineOf(course, ({ drawdown }) => drawdown) },
     ],
