@@ -64,7 +64,7 @@ const runs: Readonly<Record<string, () => Partial<RunShape>>> = {
   'with deposits and a withdrawal': () => ({
     strategies: [
       rebalance({ min_interval: 'PT1H' }),
-      aTwap('short', { ...at(30), duration: 'PT4H', slices: 4, limit_price: '10' }),
+      aTwap('short', { ...at(30), duration: 'PT20S', slices: 1, limit_price: '10' }),
       aTwap('open', { ...at(470), duration: 'P5D', total_quantity: { amount: '10', currency: 'btc' } }),
     ],
     holdings: { usd: '100000' },

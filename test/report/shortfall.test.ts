@@ -284,7 +284,7 @@ describe('the shortfall of a parent', () => {
     );
     const report = made(open);
     expect(parentIn(report)).toMatchObject({ open: true, planned: '2', costs: { paper: '100', opportunity: '0' } });
-    expect(parentIn(report)).not.toHaveProperty('end');
+    expect(parentIn(report).end).toBeUndefined();
     expect(report.warnings.join('\n')).toContain('1 of 1 parents are still running');
     const over = made([...open, ...records([MINUTE, aWake({ finished: 'finished' })])]);
     expect(parentIn(over)).toMatchObject({ open: false, costs: { paper: '200', opportunity: '10' } });

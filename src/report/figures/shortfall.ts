@@ -86,7 +86,7 @@ export class ParentFigures implements Sums {
     const planned = decision && plannedOf(facts, { ...sums, at: decision.price });
     const { endedAt, isOpen } = endOf(facts, setting, planned?.lte(sums.traded) === true);
     // What an open parent has not traded yet is no cost.
-    const due = isOpen && planned?.gt(sums.traded) === true ? sums.traded : planned;
+    const due = isOpen ? planned && sums.traded : planned;
     const { base, quote } = facts.fills[0]?.record ?? setting.currencies(facts.pair);
     this.facts = facts;
     this.base = base;
@@ -104,7 +104,7 @@ export class ParentFigures implements Sums {
     // A fully traded parent needs no end price.
     const end = due?.eq(sums.traded) === true ? arrival : this.end?.price;
     this.shortfall =
-      due && arrival && end
+      due && decision && arrival && end
         ? shortfallOf({ parent: facts, sums, planned: due, decision: decision.price, arrival, end })
         : undefined;
   }
