@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import { parseDuration, parseTime } from '../../core/time.ts';
-import type { CommandIo, RunIo } from '../commands/io.ts';
+import type { CommandIo, Given, RunIo } from '../commands/io.ts';
 
 /** What the commands share: their world, common options, and parsers of option values. */
 
@@ -66,14 +66,19 @@ export const journalCommand = (config: CliWorld['config']) => (cli: Command, nam
     .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'));
 
-/** Options by which a command finds a journal. */
-export type JournalOptions = OptionsOf<ReturnType<typeof journalCommand>> & {
-  readonly file?: string | undefined;
-};
+/** Options by which a command finds a journal, and whether it prints JSON. */
+export type JournalOptions = OptionsOf<ReturnType<typeof journalCommand>> & Given<'file', 'json'>;
 
-type OptionsOf<Add extends (...args: never[]) => { opts(): unknown }> = Readonly<
-  ReturnType<ReturnType<Add>['opts']>
->;
+type OptionsOf<
+  Add extends (...args: never[]) => { opts(): unknown },
+  Opts = ReturnType<ReturnType<Add>['opts']>,
+> = {
+  readonly [Name in keyof Opts]: Opts[Name] extends true | undefined
+    ? boolean | undefined
+    : {} extends Pick<Opts, Name>
+      ? Opts[Name] | undefined
+      : Opts[Name];
+};
 
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -295,8 +295,9 @@ function untraded(pair: string, traded: readonly string[], { venue }: Config): s
 function pathOfPair(value: unknown, pair: string): readonly string[] {
   if (!isRecord(value) || value['pair'] === pair) return ['pair'];
   const weights = value['target_weights'];
-  const { base } = isRecord(weights) ? sidesOf(pair, Object.keys(weights)) : {};
-  return base === undefined || !(base in weights) ? [] : ['target_weights', base];
+  const assets = isRecord(weights) ? Object.keys(weights) : [];
+  const { base } = sidesOf(pair, assets);
+  return base === undefined || !assets.includes(base) ? [] : ['target_weights', base];
 }
 
 /** Returns what is known about pairs without a request to the venue. */
