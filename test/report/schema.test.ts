@@ -117,8 +117,14 @@ describe('docs/report.md', () => {
     const backtests = readFileSync(new URL('../../docs/backtest.md', import.meta.url), 'utf8');
     expect(plain(withHeadlines(backtests))).toBe(plain(backtests));
     for (const [words, , description] of headlines()) {
-      expect([words, description]).toEqual([words, expect.stringMatching(/(?:cash|currency|USD|fraction|ratio|basis points)/u)]);
-      expect([words, description]).toEqual([words, expect.stringMatching(/(?:positive|POSITIVE|negative|0 or more)/u)]);
+      expect([words, description]).toEqual([
+        words,
+        expect.stringMatching(/(?:cash|currency|USD|fraction|ratio|basis points)/u),
+      ]);
+      expect([words, description]).toEqual([
+        words,
+        expect.stringMatching(/(?:positive|POSITIVE|negative|0 or more)/u),
+      ]);
       expect([words, description]).toEqual([words, expect.stringMatching(/[Σ·√Π−/+]|Mean|Maximum|Largest/u)]);
     }
   });

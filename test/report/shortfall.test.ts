@@ -283,7 +283,11 @@ describe('the shortfall of a parent', () => {
       [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '110' })] })],
     );
     const report = made(open);
-    expect(parentIn(report)).toMatchObject({ open: true, planned: '2', costs: { paper: '100', opportunity: '0' } });
+    expect(parentIn(report)).toMatchObject({
+      open: true,
+      planned: '2',
+      costs: { paper: '100', opportunity: '0' },
+    });
     expect(parentIn(report).end).toBeUndefined();
     expect(report.warnings.join('\n')).toContain('1 of 1 parents are still running');
     const over = made([...open, ...records([MINUTE, aWake({ finished: 'finished' })])]);

@@ -66,7 +66,10 @@ describe('price impact with a memory', () => {
     // A sale does not change the remembered purchases, as docs/backtest.md states.
     impact.add('btcusd', 'sell', money('400000'), at(1));
     expect(impact.bps(buy, million, at(1))).toBeCloseTo(10 * (2 ** 1.5 - 1), 3);
-    expect(impact.bps({ ...buy, side: 'sell' }, million, at(1))).toBeCloseTo(10 * (1.4 ** 1.5 - 0.4 ** 1.5), 3);
+    expect(impact.bps({ ...buy, side: 'sell' }, million, at(1))).toBeCloseTo(
+      10 * (1.4 ** 1.5 - 0.4 ** 1.5),
+      3,
+    );
   });
 });
 

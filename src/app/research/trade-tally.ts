@@ -120,7 +120,8 @@ function linesOf(strategy: string, own: StrategyTally): readonly string[] {
     const all = new Map(own.reasons);
     for (const { reasons: of } of own.sides.values())
       for (const [reason, n] of of) all.set(reason, (all.get(reason) ?? 0) + n);
-    const missed = own.waits.flatMap(({ on }) => unmet[on] ?? [])[0] ?? 'none of its times fell in this window';
+    const missed =
+      own.waits.flatMap(({ on }) => unmet[on] ?? [])[0] ?? 'none of its times fell in this window';
     return [`${strategy} traded nothing${all.size === 0 ? `: ${missed}` : because(all)}`];
   }
   return [...own.sides].flatMap(

@@ -122,7 +122,9 @@ function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figur
     quoting: quotingOf(attemptsOf(parents)),
     untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
     get portfolios() {
-      return portfoliosOf(facts, prices, { from, until, charges: input.charges }).filter(({ strategy }) => isOurs(strategy));
+      return portfoliosOf(facts, prices, { from, until, charges: input.charges }).filter(({ strategy }) =>
+        isOurs(strategy),
+      );
     },
     fills: booked.map(({ fill: { record } }) => record),
     get fillRows() {

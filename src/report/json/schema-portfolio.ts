@@ -4,19 +4,24 @@ import { amount, atCosts, count, list, time } from './schema-parts.ts';
 /** The schema of a portfolio in `report.json`. */
 
 const fraction = z.number();
-const DRIFT_MEAN = 'Mean over the points of the largest drift of any currency; a fraction, 0 or more, nine digits';
+const DRIFT_MEAN =
+  'Mean over the points of the largest drift of any currency; a fraction, 0 or more, nine digits';
 const DRIFT_MAX = 'Maximum over the points of that drift; a fraction, 0 or more, nine digits';
 
 const valuation = z
   .strictObject({
     at: time.describe('Time of the valuation'),
-    value: amount.describe('Σ balance·price minus the reserved amounts; cash, exact, negative for a net debt'),
+    value: amount.describe(
+      'Σ balance·price minus the reserved amounts; cash, exact, negative for a net debt',
+    ),
     weights: z
       .record(z.string(), z.string().describe('value / total; a fraction, six decimals'))
       .describe('Weight of each currency'),
     drift: z
       .string()
-      .describe('Largest drift of any currency, measured as `drift_type`; a fraction, 0 or more, six decimals'),
+      .describe(
+        'Largest drift of any currency, measured as `drift_type`; a fraction, 0 or more, six decimals',
+      ),
   })
   .meta({ id: 'valuation' });
 
@@ -65,7 +70,10 @@ const performance = z
       .describe(
         'mean / √(Σ min(r, 0)² / n) of these returns · √(steps in a year), target 0; a ratio a year, positive is good, nine digits. Omitted without a loss',
       ),
-    calmar: z.number().optional().describe('cagr / drawdown; a ratio a year, positive is good, nine digits. Omitted without a drawdown'),
+    calmar: z
+      .number()
+      .optional()
+      .describe('cagr / drawdown; a ratio a year, positive is good, nine digits. Omitted without a drawdown'),
     drawdown: fraction.describe(
       'Largest 1 − I_t / its peak so far, at the points; a fraction of the peak, 0 or more, nine digits',
     ),
@@ -142,7 +150,9 @@ const gain = z.strictObject({
     'Changes that neither a trade within the portfolio nor interest explains, at the price at that time; cash, exact',
   ),
   end: amount.describe('Value of the balance at the end; cash, exact'),
-  gain: amount.describe('end − start − traded − flows, so interest is part of it; cash, exact, positive is good'),
+  gain: amount.describe(
+    'end − start − traded − flows, so interest is part of it; cash, exact, positive is good',
+  ),
   share: fraction.optional().describe('gain / Σ gain, six decimals. Omitted where that sum is 0'),
 });
 
@@ -206,11 +216,7 @@ const course = z
       .describe(
         'Gain of each currency if its target weight had been bought at the first point without cost and held until the last: the gains sum to the value · (hold_index − 1), each rounded; cash',
       ),
-    flows: z
-      .number()
-      .describe(
-        'Σ of all `cash_flows`; cash, positive came in, nine digits',
-      ),
+    flows: z.number().describe('Σ of all `cash_flows`; cash, positive came in, nine digits'),
     cash_flows: list(
       z.strictObject({
         at: time.describe('Time at which the journal shows it'),

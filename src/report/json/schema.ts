@@ -113,7 +113,9 @@ const total = z.strictObject({
 
 const carry = z.strictObject({
   currency: z.string().describe('Borrowed currency'),
-  amount: amount.describe('Σ interest charged until the end of the window, in that currency; positive is paid'),
+  amount: amount.describe(
+    'Σ interest charged until the end of the window, in that currency; positive is paid',
+  ),
 });
 
 const untraded = z.strictObject({

@@ -54,7 +54,11 @@ export function courseOf(curve: EquityCurve, setting: Setting): Course {
       .toSorted((a, b) => Math.abs(b.amount) - Math.abs(a.amount))
       .slice(0, CASH_FLOWS_MAX)
       .toSorted((a, b) => a.at - b.at)
-      .map(({ at, value, amount }) => ({ at: isoOf(at), value: nineDigits(value), amount: nineDigits(amount) })),
+      .map(({ at, value, amount }) => ({
+        at: isoOf(at),
+        value: nineDigits(value),
+        amount: nineDigits(amount),
+      })),
     tracking_error: trackingError(points, stepMs),
     drawdown_at: lowest && lowest.drawdown < 0 ? isoOf(lowest.at) : undefined,
     since_built: bought && {

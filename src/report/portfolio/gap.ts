@@ -33,7 +33,8 @@ export function gapOf({ steps, points, built }: EquityCurve, paid: readonly Paid
     const ofCash = before.value > 0 ? ofIndex / before.value : 0;
     let rest = (index / before.index - target / before.target_index) * ofIndex;
     // What is paid at the instant of a flow is paid from the money after it.
-    const isIn = (one: Paid | undefined): one is Paid => one !== undefined && (isFlow ? one.at < at : one.at <= at);
+    const isIn = (one: Paid | undefined): one is Paid =>
+      one !== undefined && (isFlow ? one.at < at : one.at <= at);
     for (let each = ordered[next]; isIn(each); each = ordered[++next])
       for (const part of PAID_PARTS) {
         const amount = approximate(each[part]) * ofCash;

@@ -34,10 +34,7 @@ export interface Charge {
  * The holdings since the first read of the account, oldest first. Reads set them; fills and the known charges of
  * interest, oldest first, change them in between.
  */
-export function holdingsOf(
-  facts: readonly HoldingFacts[],
-  charges: readonly Charge[] = [],
-): readonly Held[] {
+export function holdingsOf(facts: readonly HoldingFacts[], charges: readonly Charge[] = []): readonly Held[] {
   const story: Held[] = [];
   const balances = new Map<string, Quantity>();
   const hold = (currency: string, now: Quantity): Holding => {
@@ -50,7 +47,12 @@ export function holdingsOf(
       const { at, currency, amount } = one;
       const now = subtract(balances.get(currency) ?? NO_QUANTITY, amount);
       if (story.length > 0)
-        story.push({ at, changed: [hold(currency, now)], flows: NONE, interest: new Map([[currency, amount]]) });
+        story.push({
+          at,
+          changed: [hold(currency, now)],
+          flows: NONE,
+          interest: new Map([[currency, amount]]),
+        });
     }
   };
   for (const fact of facts) {

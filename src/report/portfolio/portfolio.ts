@@ -31,7 +31,11 @@ interface Valuation {
 export function portfoliosOf(
   facts: Facts,
   prices: PriceBook,
-  { from, until, charges }: { readonly from: Instant; readonly until: Instant; readonly charges?: readonly Charge[] | undefined },
+  {
+    from,
+    until,
+    charges,
+  }: { readonly from: Instant; readonly until: Instant; readonly charges?: readonly Charge[] | undefined },
 ): Report['portfolios'] {
   const plans = facts.lives.flatMap((life) => {
     const plan = planOf(life);
