@@ -116,7 +116,6 @@ const HEADLINES: readonly (readonly [words: string, part: string, field: string]
   ['paid: spread and impact', 'portfolio', 'paid.spread'],
   ['paid: fees', 'portfolio', 'paid.fees'],
   ['paid: interest', 'portfolio', 'paid.interest'],
-  ['interest on credit', '', 'carry[].amount'],
   ['against the targets held', 'gap', 'total'],
   ['delay', 'costs', 'delay'],
   ['trading', 'costs', 'trading'],

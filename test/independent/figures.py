@@ -93,40 +93,40 @@ begin = events[0][0]
 held = {currency: Decimal(text) for currency, text in events.pop(0)[1]["balances"].items()}
 
 
-class Loan:
-    """Simple interest on what the account owes in cash, from the first fill that borrows: never on interest."""
+# Simple interest on what the account owes in cash, from the first fill that borrows: never on interest.
+rate, every = Decimal(given["rate"]["annual"]), given["rate"]["every"]
+loan = {"owed": ZERO, "due": None, "accrued": ZERO, "charged": ZERO}
 
-    def __init__(self):
-        self.owed, self.due, self.accrued, self.charged = ZERO, None, ZERO, ZERO
 
-    def borrow(self, cash, at):
-        if cash < 0 and self.due is None:
-            self.due = at + (given["rate"]["grace"] + given["rate"]["every"]) * MINUTE
-        self.owed = max(-cash, ZERO)
+def borrow(cash, at):
+    if cash < 0 and loan["due"] is None:
+        loan["due"] = at + (given["rate"]["grace"] + every) * MINUTE
+    loan["owed"] = max(-cash, ZERO)
 
-    def charge_until(self, at):
-        while self.due is not None and self.due <= at:
-            self.accrued += self.owed * Decimal(given["rate"]["annual"]) * given["rate"]["every"]
-            charge = (self.accrued / (365 * 24 * 60)).quantize(Decimal("0.01"), ROUND_DOWN) - self.charged
-            self.charged += charge
-            held[CASH] -= charge
-            self.due += given["rate"]["every"] * MINUTE
+
+def charge_until(at):
+    while loan["due"] is not None and loan["due"] <= at:
+        loan["accrued"] += loan["owed"] * rate * every
+        charge = (loan["accrued"] / (365 * 24 * 60)).quantize(Decimal("0.01"), ROUND_DOWN) - loan["charged"]
+        loan["charged"] += charge
+        held[CASH] -= charge
+        loan["due"] += every * MINUTE
 
 
 # The course: the return of the money between flows, linked.
 step = DAY if UNTIL - begin >= 10 * DAY else HOUR
 times = [begin, *range((begin // step + 1) * step, UNTIL, step), UNTIL]
 flows, values, index, target, hold = [], [], [], [], []
-base, growth, loan = value_of(held, begin), 1.0, Loan()
+base, growth = value_of(held, begin), 1.0
 for number, at in enumerate(times):
     while events and events[0][0] <= at:
         when, body = events.pop(0)
-        loan.charge_until(when)
+        charge_until(when)
         if body["kind"] == "fill":
             fill = by_id[body["client_order_id"]]
             for currency, change in changes_of(fill).items():
                 held[currency] = held.get(currency, ZERO) + change
-            loan.borrow(held[CASH], fill["ms"])
+            borrow(held[CASH], fill["ms"])
             continue
         read = {currency: Decimal(text) for currency, text in body["balances"].items()}
         moved = {c: read.get(c, ZERO) - held.get(c, ZERO) for c in {*read, *held}}
@@ -136,7 +136,7 @@ for number, at in enumerate(times):
             flows.append((when, before, amount))
             held.update(read)
             base = before + amount
-    loan.charge_until(at)
+    charge_until(at)
     value = value_of(held, at)
     # What is traded at the very start is part of the value at the start.
     growth, base = 1.0 if number == 0 else growth * float(value / base), value
@@ -190,17 +190,18 @@ def tracking_error():
 
 
 def costs_of(parents):
-    """Of parents with a price: their inputs are in the report, what they traded is in fills.csv."""
+    """Their sizes and times are in the report, what they traded is in fills.csv; the prices are those of these times."""
     sums = dict.fromkeys(("paper", "delay", "trading", "timing", "execution", "opportunity", "fees", "total", "arrived"), ZERO)
     for parent in parents:
         sign, own = signed(parent["side"]), [fill for fill in fills if fill["parent"] == parent["parent"]]
         traded = sum((fill["quantity"] for fill in own), ZERO)
         amount = sum((fill["amount"] for fill in own), ZERO)
-        decision, arrival = Decimal(parent["decision"]["price"]), Decimal(parent["arrival_price"])
+        mid = lambda iso: price(parent["base"], ms_of(iso))
+        decision, arrival = mid(parent["due_at"]), mid(parent["begun_at"])
         planned = traded if parent["open"] else Decimal(parent["planned"])
-        decided = {str(one["slice"]): Decimal(one["decision_price"]) for one in parent["slices"]}
+        decided = {str(one["slice"]): mid(one["decided_at"]) for one in parent["slices"]}
         at_slices = sum((fill["quantity"] * decided[fill["slice"]] for fill in own), ZERO)
-        end = Decimal(parent["end"]["price"]) if planned != traded else arrival
+        end = mid(parent["window"]["until"])
         parts = {
             "paper": planned * decision,
             "delay": sign * planned * (arrival - decision),
@@ -242,10 +243,10 @@ json.dump(
         "money_weighted_return": nine(money_weighted()),
         "turnover": nine(float(own) / 2 / mean_value),
         "tracking_error": nine(tracking_error()),
-        "tearsheet": [performance(series) for series in (index, hold, target)],
+        "tearsheet": {"portfolio": performance(index), "buy_and_hold": performance(hold), "targets_held": performance(target)},
         "paid": {
             **{name: plain(sum((fill[name] for fill in fills if fill["ms"] > begin), ZERO)) for name in ("spread", "fees")},
-            "interest": plain(loan.charged),
+            "interest": plain(loan["charged"]),
         },
         "groups": [group_of(group) for group in report["groups"]],
     },

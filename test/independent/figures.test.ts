@@ -8,6 +8,7 @@ import { quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, after, instant, isoOf } from '../../src/core/time.ts';
 import { exportRecords } from '../../src/journal/export.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
+import { mapped } from '../../src/report/figures/rows.ts';
 import type { Report } from '../../src/report/json/schema.ts';
 import { presetModel } from '../../src/research/run/model.ts';
 import type { RecordedChanges } from '../../src/research/run/run.ts';
@@ -81,29 +82,24 @@ const runs: Readonly<Record<string, () => Partial<RunShape>>> = {
   }),
 }; // prettier-ignore
 
+const PARTS = ['paper', 'delay', 'trading', 'timing', 'execution', 'opportunity', 'fees', 'total'] as const;
+
 /** What the program reports, in the format of `figures.py`. */
-function told({ portfolios: [portfolio], groups }: Report, value: string): unknown {
-  const { course, paid, end } = portfolio ?? {};
-  const { portfolio: own, buy_and_hold: held, targets_held: kept } = course?.tearsheet ?? {};
-  return {
-    value,
-    worth: end?.value,
-    points: course?.points.map((one) => [one.value, one.index, one.target_index, one.hold_index]),
-    cash_flows: course?.cash_flows.map((one) => [Date.parse(one.at), one.value, one.amount]),
-    return: course?.return,
-    money_weighted_return: course?.money_weighted_return,
-    turnover: course?.turnover,
-    tracking_error: course?.tracking_error,
-    tearsheet: [own, held, kept],
-    paid,
-    groups: groups.map(({ costs: { bps, ...costs }, fills }) => ({
-      ...Object.fromEntries(['paper', 'delay', 'trading', 'timing', 'execution', 'opportunity', 'fees', 'total'].map((part) => [part, Object.entries(costs).find(([name]) => name === part)?.[1]])),
-      bps: bps?.total ?? null,
-      slippage: costs.arrival_slippage_bps ?? null,
-      half_spread: fills.spread_bps ?? null,
-    })),
-  };
-} // prettier-ignore
+const told = ({ portfolios: [portfolio], groups }: Report, value: string): unknown => ({
+  value,
+  worth: portfolio?.end?.value,
+  points: portfolio?.course?.points.map((one) => [one.value, one.index, one.target_index, one.hold_index]),
+  cash_flows: portfolio?.course?.cash_flows.map((one) => [Date.parse(one.at), one.value, one.amount]),
+  ...mapped(['return', 'money_weighted_return', 'turnover', 'tracking_error'], (name) => portfolio?.course?.[name]),
+  tearsheet: mapped(['portfolio', 'buy_and_hold', 'targets_held'], (name) => portfolio?.course?.tearsheet[name]),
+  paid: portfolio?.paid,
+  groups: groups.map(({ costs, fills }) => ({
+    ...mapped(PARTS, (part) => costs[part]),
+    bps: costs.bps?.total ?? null,
+    slippage: costs.arrival_slippage_bps ?? null,
+    half_spread: fills.spread_bps ?? null,
+  })),
+}); // prettier-ignore
 
 describe(`the headline figures of a backtest${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   for (const [name, shape] of Object.entries(runs))

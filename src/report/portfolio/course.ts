@@ -100,8 +100,7 @@ function driftOf(
 const CASH_FLOWS_MAX = 2_000;
 
 /**
- * The internal rate of return of the period, not annualised: the root of V_0·x + Σ F_i·x^((T − t_i) / T) = V_T, less 1.
- * Of several roots, one on the side of 1 on which the money gained or lost.
+ * The internal rate of return of the period, not annualised: a root of V_0·x + Σ F_i·x^((T − t_i) / T) = V_T, less 1.
  */
 function moneyWeighted({ points, flows }: EquityCurve): number {
   const [first, last] = [points[0], points.at(-1)];
@@ -111,9 +110,7 @@ function moneyWeighted({ points, flows }: EquityCurve): number {
       (sum, { at, amount }) => sum + amount * x ** ((last.at - at) / (last.at - first.at)),
       first.value * x - last.value,
     );
-  let [low, high] = [1, 1];
-  while (excess(high) < 0) [low, high] = [high, high * 2];
-  while (excess(low) > 0 && low > Number.MIN_VALUE) [low, high] = [low / 2, low];
+  let [low, high] = [0, 1e9];
   for (let i = 0; i < 100; i++) {
     const middle = (low + high) / 2;
     if (excess(middle) < 0) low = middle;
