@@ -196,7 +196,7 @@ def costs_of(parents):
         sign, own = signed(parent["side"]), [fill for fill in fills if fill["parent"] == parent["parent"]]
         traded = sum((fill["quantity"] for fill in own), ZERO)
         amount = sum((fill["amount"] for fill in own), ZERO)
-        mid = lambda iso: price(parent["base"], ms_of(iso))
+        mid = lambda iso: price(parent["pair"][:-3], ms_of(iso))
         decision, arrival = mid(parent["due_at"]), mid(parent["begun_at"])
         planned = traded if parent["open"] else Decimal(parent["planned"])
         decided = {str(one["slice"]): mid(one["decided_at"]) for one in parent["slices"]}
