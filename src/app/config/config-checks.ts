@@ -57,6 +57,7 @@ const facts = z.object({
     })
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
+  pts: z.object({ min_headroom: z.unknown().optional() }).catch({}).prefault({}),
   journal: z.string().optional().catch(undefined),
 });
 type Facts = z.output<typeof facts>;
@@ -124,7 +125,7 @@ function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'w
   return problem === undefined ? [] : [document.problem(['venue', key], problem)];
 }
 
-function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+function checkVenue({ venue, pts }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
   const problems: FileProblem[] = [];
   if (venue.base_url === undefined) {
     const message = `mode ${mode} needs the URL of the venue: write base_url: "https://…", or mode: paper`;
@@ -137,6 +138,11 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
   if (venue.capabilities.account_feed && venue.ws_url === undefined) {
     const message = 'hints come over the WebSocket: write venue.ws_url, or account_feed: false';
     problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
+  }
+  if (pts.min_headroom !== undefined && !venue.capabilities.account_feed) {
+    const message =
+      'only the account feed states the liquidation level: write venue.capabilities.account_feed: true';
+    problems.push(document.problem(['pts', 'min_headroom'], message));
   }
   return problems;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { money, price, quantity } from '../../core/money.ts';
+import { money, price, quantity, ratio } from '../../core/money.ts';
 import { parseDuration } from '../../core/time.ts';
 import { venueOptionsSchema } from '../../simulator/options/options.ts';
 import {
@@ -140,15 +140,33 @@ const sizing = z.strictObject({
 });
 
 const pts = z.lazy(() =>
-  z.strictObject({
-    use: z
-      .enum(['never', 'when_enabled'])
-      .default('never')
-      .describe("never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never"),
-    max_credit: moneyOf('Largest credit in use').optional(),
-    max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
-    holding_time: duration('PT24H', 'Expected holding time of credit'),
-  }),
+  z
+    .strictObject({
+      use: z
+        .enum(['never', 'when_enabled'])
+        .default('never')
+        .describe(
+          "never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never",
+        ),
+      max_credit: moneyOf('Largest credit in use').optional(),
+      max_carry_bps: bps
+        .optional()
+        .describe('Largest expected cost of credit over holding_time, basis points'),
+      holding_time: duration('PT24H', 'Expected holding time of credit'),
+      min_headroom: z
+        .union([fractionText, z.number().min(0).max(1)], {
+          error: 'expected a fraction from 0 to 1: 5 % is "0.05"',
+        })
+        .transform((value) => ratio(String(value)))
+        .optional()
+        .describe(
+          "Distance of equity / exposure from the venue's liquidation level, a fraction from 0 to 1, below which the desk borrows no more and reduces its positions",
+        ),
+    })
+    .refine(({ use, min_headroom: room }) => room === undefined || use !== 'never', {
+      path: ['min_headroom'],
+      error: 'without credit there is no headroom: write use: when_enabled, or remove min_headroom',
+    }),
 );
 
 const reference = z.strictObject({

@@ -83,6 +83,15 @@ interface Position {
   amount: Quantity;
 }
 
+/** A position that is not repaid. */
+export type OpenPosition = Pick<
+  Position,
+  'id' | 'account' | 'pair' | 'currency' | 'collateral' | 'openedAt'
+> & {
+  /** Loan and interest, in `currency`. */
+  readonly debt: Quantity;
+};
+
 const MINUTES_A_YEAR = 365 * 24 * 60;
 const HISTORY_MAX = 100_000;
 const VWAP_DECIMALS = 8;
@@ -163,6 +172,11 @@ export class Positions {
   /** Oldest first. */
   of(account: string): readonly PtsPosition[] {
     return this.all.filter((each) => each.account === account).map((each) => this.view(each));
+  }
+
+  /** Positions that are not repaid, oldest first. */
+  *open(): Generator<OpenPosition> {
+    for (const each of this.active.values()) yield { ...each, debt: add(each.loan, each.owed) };
   }
 
   /** Interest of an account, newest first. */
