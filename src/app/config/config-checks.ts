@@ -57,7 +57,7 @@ const facts = z.object({
     })
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
-  pts: z.object({ min_headroom: z.unknown().optional() }).catch({}).prefault({}),
+  pts: z.record(z.string(), z.unknown()).default({}).catch({}),
   journal: z.string().optional().catch(undefined),
 });
 type Facts = z.output<typeof facts>;
@@ -92,6 +92,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
+    ...checkHeadroom(raw, document, context.mode),
   ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined, proxy: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -125,7 +126,7 @@ function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'w
   return problem === undefined ? [] : [document.problem(['venue', key], problem)];
 }
 
-function checkVenue({ venue, pts }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
   const problems: FileProblem[] = [];
   if (venue.base_url === undefined) {
     const message = `mode ${mode} needs the URL of the venue: write base_url: "https://…", or mode: paper`;
@@ -139,12 +140,19 @@ function checkVenue({ venue, pts }: Facts, document: YamlDocument, mode: Mode): 
     const message = 'hints come over the WebSocket: write venue.ws_url, or account_feed: false';
     problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
   }
-  if (pts.min_headroom !== undefined && !venue.capabilities.account_feed) {
-    const message =
-      'only the account feed states the liquidation level: write venue.capabilities.account_feed: true';
-    problems.push(document.problem(['pts', 'min_headroom'], message));
-  }
   return problems;
+}
+
+/** Checks that the desk uses credit and can learn the liquidation level. A simulated venue in the same process states it. */
+function checkHeadroom({ pts, venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+  const { min_headroom: room, use } = pts;
+  const isTold = mode === 'paper' || venue.capabilities.account_feed;
+  if (room === undefined || (use === 'when_enabled' && isTold)) return [];
+  const message =
+    use === 'when_enabled'
+      ? 'only the account feed states the liquidation level: write venue.capabilities.account_feed: true'
+      : 'without credit there is no headroom: write use: when_enabled, or remove min_headroom';
+  return [document.problem(['pts', 'min_headroom'], message)];
 }
 
 /** Checks that the URL of a PostgreSQL journal is valid and that every start continues the same journal. */

@@ -140,33 +140,21 @@ const sizing = z.strictObject({
 });
 
 const pts = z.lazy(() =>
-  z
-    .strictObject({
-      use: z
-        .enum(['never', 'when_enabled'])
-        .default('never')
-        .describe(
-          "never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never",
-        ),
-      max_credit: moneyOf('Largest credit in use').optional(),
-      max_carry_bps: bps
-        .optional()
-        .describe('Largest expected cost of credit over holding_time, basis points'),
-      holding_time: duration('PT24H', 'Expected holding time of credit'),
-      min_headroom: z
-        .union([fractionText, z.number().min(0).max(1)], {
-          error: 'expected a fraction from 0 to 1: 5 % is "0.05"',
-        })
-        .transform((value) => ratio(String(value)))
-        .optional()
-        .describe(
-          "Distance of equity / exposure from the venue's liquidation level, a fraction from 0 to 1, below which the desk borrows no more and reduces its positions",
-        ),
-    })
-    .refine(({ use, min_headroom: room }) => room === undefined || use !== 'never', {
-      path: ['min_headroom'],
-      error: 'without credit there is no headroom: write use: when_enabled, or remove min_headroom',
-    }),
+  z.strictObject({
+    use: z
+      .enum(['never', 'when_enabled'])
+      .default('never')
+      .describe("never: own funds only. when_enabled: credit as the pair's risk mode allows. Default: never"),
+    max_credit: moneyOf('Largest credit in use').optional(),
+    max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
+    holding_time: duration('PT24H', 'Expected holding time of credit'),
+    min_headroom: fractionText
+      .transform((value) => ratio(value))
+      .optional()
+      .describe(
+        "Distance of equity / exposure from the venue's liquidation level, as a quoted fraction, below which the desk borrows no more and reduces its positions",
+      ),
+  }),
 );
 
 const reference = z.strictObject({

@@ -23,7 +23,7 @@ import type { Quantity, Ratio } from '../../core/money.ts';
 import type { CreditMetrics, FundingRate, RiskMode } from '../../core/venue.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
-import type { OpenSlice } from '../state/engine-state.ts';
+import type { EngineState, OpenSlice } from '../state/engine-state.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { DeskSettings } from '../desk-settings.ts';
@@ -36,12 +36,7 @@ const FIRST_RETRY_MS = 1_000;
 /** Shortest time between two reads that messages of the feed cause. */
 const SOON_MS = 1_000;
 
-type PtsContext = Readonly<{
-  ports: Ports;
-  policy: DeskSettings;
-  rateLimiter: RateLimiter;
-  observer: Observer;
-}>;
+type PtsContext = Readonly<{ ports: Ports; policy: DeskSettings; rateLimiter: RateLimiter; observer: Observer; state: EngineState }>; // prettier-ignore
 
 interface Waiting {
   readonly mostMs: number;
@@ -65,7 +60,7 @@ export class PtsWatch {
   readonly #policy: DeskSettings;
   readonly #rateLimiter: RateLimiter;
   readonly #observer: Observer;
-  readonly #balances: () => StatedCredit['balances'];
+  readonly #state: EngineState;
   /** The newest rate of each currency. An unreadable row leaves the previous value. */
   readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
@@ -79,15 +74,12 @@ export class PtsWatch {
   /** However old, because it is a term of the account that seldom changes. */
   #level: Ratio | undefined;
 
-  constructor(
-    { ports, policy, rateLimiter, observer }: PtsContext,
-    balances: () => StatedCredit['balances'],
-  ) {
+  constructor({ ports, policy, rateLimiter, observer, state }: PtsContext) {
     this.#ports = ports;
     this.#policy = policy;
     this.#rateLimiter = rateLimiter;
     this.#observer = observer;
-    this.#balances = balances;
+    this.#state = state;
   }
 
   /** Whether the first read is pending, because the venue has neither reported the credit terms nor refused to. */
@@ -209,7 +201,7 @@ export class PtsWatch {
   #readMetrics(): Observable<unknown> {
     return defer(() => {
       // Known before the request, so that no order counts as part of metrics that do not include it.
-      const known = { balances: this.#balances(), at: this.#ports.clock.monotonic() };
+      const known = { balances: new Map(this.#state.balances), at: this.#ports.clock.monotonic() };
       return this.#paced(this.#ports.venue.creditMetrics()).pipe(
         tap((metrics) => {
           this.#level = metrics.liquidationLevel ?? this.#level;

@@ -1,5 +1,5 @@
 import {
-  cost, counted, fraction, greatest, holding, least, negate, NO_MONEY, NO_QUANTITY, quantityDown, quantityUp, ratioOf, roundDown, roundUp, scale, subtract,
+  add, cost, counted, fraction, greatest, holding, least, negate, NO_MONEY, NO_QUANTITY, quantityDown, quantityUp, ratioOf, roundDown, roundUp, scale, subtract,
 } from '../../core/money.ts'; // prettier-ignore
 import type { Money, Quantity } from '../../core/money.ts';
 import { headroomAt } from '../../core/risk/headroom.ts';
@@ -8,14 +8,9 @@ import type { Instant } from '../../core/time.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Market } from '../market/market.ts';
-import type { OpenPosition, Positions } from './positions.ts';
+import type { Position, Positions } from './positions.ts';
 
-type LiquidationSetup = Readonly<{
-  ledger: Ledger;
-  market: Market;
-  positions: Positions;
-  metrics: (account: string, now: Instant) => PtsMetrics;
-}>;
+type LiquidationSetup = Readonly<{ ledger: Ledger; market: Market; positions: Positions; metrics: (account: string, now: Instant) => PtsMetrics }>; // prettier-ignore
 
 /** The equity level after a settlement, in liquidation levels. */
 const RESTORED = ratioOf(2);
@@ -69,7 +64,8 @@ export class Liquidation {
     let left = excess;
     for (const position of [...this.setup.positions.open()]) {
       if (position.account !== account || !left.gt(0)) continue;
-      const { currency, debt } = position;
+      const { currency, loan, owed } = position;
+      const debt = add(loan, owed);
       const worth = market.usdValue(currency, debt, now);
       const part = worth.lte(left) ? debt : scale(debt, fraction(left, worth));
       const repaid = this.transfer(position, part, now);
@@ -78,7 +74,7 @@ export class Liquidation {
   }
 
   /** Exchanges collateral for `part` of a position's debt, at most what the account holds. Returns what was repaid. */
-  private transfer(position: OpenPosition, part: Quantity, now: Instant): Quantity {
+  private transfer(position: Position, part: Quantity, now: Instant): Quantity {
     const { ledger, market, positions } = this.setup;
     const { account, pair, currency, collateral } = position;
     const listing = market.listings.get(pair);

@@ -55,7 +55,7 @@ interface CreditTrade extends Filled {
   readonly currency: string;
 }
 
-interface Position {
+export interface Position {
   readonly id: string;
   readonly account: string;
   readonly pair: string;
@@ -82,15 +82,6 @@ interface Position {
   quantity: Quantity;
   amount: Quantity;
 }
-
-/** A position that is not repaid. */
-export type OpenPosition = Pick<
-  Position,
-  'id' | 'account' | 'pair' | 'currency' | 'collateral' | 'openedAt'
-> & {
-  /** Loan and interest, in `currency`. */
-  readonly debt: Quantity;
-};
 
 const MINUTES_A_YEAR = 365 * 24 * 60;
 const HISTORY_MAX = 100_000;
@@ -175,8 +166,8 @@ export class Positions {
   }
 
   /** Positions that are not repaid, oldest first. */
-  *open(): Generator<OpenPosition> {
-    for (const each of this.active.values()) yield { ...each, debt: add(each.loan, each.owed) };
+  open(): Iterable<Position> {
+    return this.active.values();
   }
 
   /** Interest of an account, newest first. */
