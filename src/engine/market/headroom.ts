@@ -86,11 +86,13 @@ const DECIMALS = 18;
  * `pts.min_headroom` leave. Zero if a debt cannot be valued; `unknown` if the venue has not stated what it compares with.
  */
 export function creditLeft(desk: Desk, currency: string, except?: string): Quantity | 'unknown' {
-  const { metrics, balances: then } = desk.pts.stated() ?? {};
+  const { metrics, highest = new Map<string, Quantity>() } = desk.pts.stated() ?? {};
   const { creditMax: cap, headroomMin } = desk.policy.pts;
   if (metrics?.availableExposure === undefined) return 'unknown';
+  for (const [each, amount] of desk.state.balances ?? [])
+    if (amount.gt(highest.get(each) ?? NO_QUANTITY)) highest.set(each, amount);
   // The venue counts what it has booked, and the desk what it has borrowed since then.
-  const owed = owedIn(desk, USD, then);
+  const owed = owedIn(desk, USD, highest);
   const bounds = [{ of: USD, most: owed && add(metrics.availableExposure, owed) }];
   if (cap !== undefined) bounds.push({ of: cap.currency, most: cap.amount });
   if (headroomMin !== undefined) {

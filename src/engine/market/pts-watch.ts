@@ -49,6 +49,8 @@ interface StatedCredit {
   readonly at: Monotonic;
   /** The balances that the desk knew then. */
   readonly balances: ReadonlyMap<string, Quantity>;
+  /** The highest that each balance has been since: the metrics may include what the desk learnt later, such as a settlement. */
+  readonly highest: Map<string, Quantity>;
 }
 
 /**
@@ -201,7 +203,8 @@ export class PtsWatch {
   #readMetrics(): Observable<unknown> {
     return defer(() => {
       // Known before the request, so that no order counts as part of metrics that do not include it.
-      const known = { balances: new Map(this.#state.balances), at: this.#ports.clock.monotonic() };
+      const balances = new Map(this.#state.balances);
+      const known = { balances, highest: new Map(balances), at: this.#ports.clock.monotonic() };
       return this.#paced(this.#ports.venue.creditMetrics()).pipe(
         tap((metrics) => {
           this.#level = metrics.liquidationLevel ?? this.#level;
