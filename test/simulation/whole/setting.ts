@@ -101,7 +101,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
 const ON_CREDIT = 0.1;
 const CREDIT = {
   accounts: [{ name: 'desk', token: TOKEN, balances: { usd: '20000', btc: '0.3', eth: '5' } }],
-  pts: { modes: { btcusd: 'Enabled', ethusd: 'Enabled' }, creditLimitUsd: '60000', liquidationLevel: '0.9' },
+  pts: { modes: { btcusd: 'Enabled', ethusd: 'Enabled' }, creditLimitUsd: '60000', liquidationLevel: '1.5' },
 } as const;
 
 const optionsBefore = new Map<string, VenueOptions>();
