@@ -236,10 +236,10 @@ export function inLimits(currency: string, amount: Money, facts: PlanFacts): Mon
 }
 
 /** The value of one unit of a currency, USD; `undefined` without a price. */
-export const usdOf = (currency: string, { price: known, rates }: PlanFacts): Price | undefined =>
+export const usdOf = (currency: string, facts: PlanFacts): Price | undefined =>
   rateOf(currency, 'usd', {
-    midOf: (pair) => known(pair)?.mid,
-    stated: rates ?? NOTHING_STATED,
+    midOf: (pair) => facts.price(pair)?.mid,
+    stated: facts.rates ?? NOTHING_STATED,
     between: BETWEEN,
   })?.each;
 

@@ -41,9 +41,9 @@ export const guardedDesk = (options: Partial<BenchOptions> = {}): Bench =>
   leveragedDesk({ strategies: [buyer, guard], policy: { pts: guarded, ...calm }, ...options });
 
 /** Moves the price of btc, and runs the desk until its next look at it. */
-export function move({ exchange, clock, run }: Bench, to: number, ms = MINUTE_MS): void {
-  exchange.pin('btcusd', price(to.toFixed(2)), clock.wall());
-  run(ms);
+export function move(desk: Bench, to: number, ms = MINUTE_MS): void {
+  desk.exchange.pin('btcusd', price(to.toFixed(2)), desk.clock.wall());
+  desk.run(ms);
 }
 
 export interface PathTally {

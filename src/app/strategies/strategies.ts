@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { precisionsOf } from '../../core/instrument.ts';
 import type { Minimum } from '../../core/instrument.ts';
-import { text } from '../../core/money.ts';
 import { COMMON_CURRENCIES, sidesOf, splitPair } from '../../core/pairs.ts';
 import { GUARD } from '../../engine/state/strategy-source.ts';
 import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
@@ -92,7 +91,7 @@ function guardOf(strategies: readonly LoadedStrategy[], config: Config | undefin
   const headroom = config?.pts.headroomMin;
   const pairs = [...new Set(strategies.flatMap(({ enabled, bound }) => (enabled ? bound.pairs : [])))];
   if (headroom === undefined || pairs.length === 0 || strategies.some(({ id }) => id === GUARD)) return [];
-  const source = `{ id: ${GUARD}, kind: settle, pairs: [${pairs.slice(0, 50).join(', ')}], min_headroom: ${text(headroom)}, interval: PT5S }`;
+  const source = `{ id: ${GUARD}, kind: settle, pairs: [${pairs.slice(0, 50).join(', ')}], min_headroom: ${headroom.toFixed()}, interval: PT5S }`;
   return readYaml(Buffer.from(source), `${config?.file ?? ''} (pts.min_headroom)`, {}).documents;
 }
 

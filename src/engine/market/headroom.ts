@@ -55,7 +55,8 @@ export function leverageNow(desk: Desk): Leverage | undefined {
   const own = holdings && leverageOf(holdings);
   const { metrics: { equity, exposure } = {}, balances: then = NOTHING_HELD } = desk.pts.stated() ?? {};
   const now = [...(desk.state.balances ?? [])];
-  const isSame = then.size === now.length && now.every(([each, amount]) => then.get(each)?.eq(amount));
+  const isSame =
+    then.size === now.length && now.every(([each, amount]) => then.get(each)?.eq(amount) === true);
   if (!isSame || equity === undefined || exposure === undefined) return own;
   // The lower of the two levels, without dividing by an exposure of zero.
   const isOwn = own !== undefined && own.equity.times(exposure).lte(equity.times(own.exposure));

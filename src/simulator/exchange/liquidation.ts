@@ -62,7 +62,7 @@ export class Liquidation {
   private settle(account: string, excess: Money, now: Instant): void {
     const { market } = this.setup;
     let left = excess;
-    for (const position of [...this.setup.positions.open()]) {
+    for (const position of this.setup.positions.open()) {
       if (position.account !== account || !left.gt(0)) continue;
       const { currency, loan, owed } = position;
       const debt = add(loan, owed);
