@@ -1,8 +1,9 @@
-import { add, greatest, holding, NO_QUANTITY, negate, subtract } from '../core/money.ts';
+import { add, greatest, holding, NO_QUANTITY, negate, ratio, subtract } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { asMoney, figure, inLimits, openSlices, sumOf, worthOf } from './plan.ts';
+import { DOCUMENTED_LEVEL, holdingsOf, settlementWords } from '../core/risk/headroom.ts';
+import { asMoney, figure, inLimits, openSlices, sumOf, usdOf, worthOf } from './plan.ts';
 import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
 
 /** Projects the account after each slice, with every slice at its worst price. */
@@ -167,7 +168,7 @@ function project(
 function settlement(
   strategies: readonly PlannedStrategy[],
   facts: PlanFacts,
-  { owed }: Projection,
+  { owed, after }: Projection,
 ): readonly Check[] {
   const { pts } = facts;
   if (pts.use === 'never')
@@ -207,8 +208,12 @@ function settlement(
       },
     ];
   }
+  const at = settlementWords(
+    holdingsOf(after, (symbol) => usdOf(symbol, facts)) ?? [],
+    ratio(DOCUMENTED_LEVEL),
+  );
   const closes = strategies.some(({ kind }) => kind === 'settle');
-  const says = `the debt could reach ${what} if the risk mode of the pair is Enabled; ${closes ? 'a settle strategy closes it' : 'no settle strategy closes it before interest accrues'}`;
+  const says = `the debt could reach ${what} if the risk mode of the pair is Enabled; ${closes ? 'a settle strategy closes it' : 'no settle strategy closes it before interest accrues'}; at its documented level of ${DOCUMENTED_LEVEL}, the venue settles with ${at.join(' or ') || 'no price'}`;
   return [{ check: 'settlement', verdict: 'note', says }];
 }
 

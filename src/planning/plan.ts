@@ -235,6 +235,14 @@ export function inLimits(currency: string, amount: Money, facts: PlanFacts): Mon
   return rate && converted(rate, holding(amount));
 }
 
+/** The value of one unit of a currency, USD; `undefined` without a price. */
+export const usdOf = (currency: string, facts: PlanFacts): Price | undefined =>
+  rateOf(currency, 'usd', {
+    midOf: (pair) => facts.price(pair)?.mid,
+    stated: facts.rates ?? NOTHING_STATED,
+    between: BETWEEN,
+  })?.each;
+
 export const sumOf = (amounts: readonly Money[]): Money =>
   amounts.reduce((sum, each) => add(sum, each), NO_MONEY);
 

@@ -157,6 +157,10 @@ class PlannedView implements View {
     return undefined;
   }
 
+  excessDebts(): undefined {
+    return undefined;
+  }
+
   orderMax(pair: string, side: PlannedSlice['side']): Quantity | undefined {
     const mid = this.#midOf(pair);
     const { limits } = this.#facts;
