@@ -7,7 +7,6 @@ import {
   greatest,
   money,
   negate,
-  price,
   quantity,
   subtract,
 } from '../../core/money.ts';
@@ -36,6 +35,7 @@ import {
   counted,
   decided,
   isRealFill,
+  maximumAfter,
   missingIn,
   missingOut,
   wholeOf,
@@ -210,12 +210,7 @@ export class EngineState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, {
-          usd: money(body.usd),
-          quoteUsd: body.quote_usd === undefined ? undefined : price(body.quote_usd),
-          at,
-          why: body.why ?? 'told',
-        });
+        this.maximums.set(body.pair, maximumAfter(this.maximums.get(body.pair), body, at));
         break;
       case 'correction':
         this.#correct(body);
@@ -470,6 +465,7 @@ export class EngineState {
       return;
     }
     slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
+    slice.filledOrders++;
     addTo(slice, { filled: amounts.quantity, filledAmount: amounts.amount, ...missingIn(fill) });
   }
 
