@@ -1,15 +1,6 @@
 import { Approvals, personOf, strategySubject } from '../../core/approvals/requests.ts';
 import { corrected } from '../../core/cycle/corrected-fill.ts';
-import {
-  NO_MONEY,
-  NO_QUANTITY,
-  add,
-  greatest,
-  money,
-  negate,
-  quantity,
-  subtract,
-} from '../../core/money.ts';
+import { NO_MONEY, NO_QUANTITY, add, greatest, money, negate, quantity, subtract } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type {
