@@ -8,6 +8,7 @@ import type { Window } from '../../research/sweep/walk-forward.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { text } from '../../core/money.ts';
+import { isRecord } from '../../core/text/json.ts';
 import { pack } from '../../core/text/pack.ts';
 import { isoOf } from '../../core/time.ts';
 import { readInput } from '../research/backtest-input.ts';
@@ -74,6 +75,7 @@ export async function runSweep(options: SweepOptions, io: RunIo): Promise<number
       by,
       risk,
       isForward,
+      isLimited: read.variants.some(({ strategies }) => strategies.some(({ document }) => isRecord(document) && 'limit_price' in document)),
       repeated,
       invalid: read.invalid.length,
       further,

@@ -8,13 +8,14 @@ import { countOf } from '../../core/text/count-of.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { csvRow } from '../../journal/export.ts';
 import { table } from '../cli/summary.ts';
-import { figuresIn, sweepNotes } from './sweep-result.ts';
+import { errorIn, figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepResult } from './sweep-result.ts';
+import type { SweepOutcome } from './sweep-run.ts';
 
 /** Figures that the table shows in addition to the ranking figure and the risk. */
 export const SHOWN: readonly FigureName[] = [
+  'execution_bps',
   'cost_bps',
-  'slippage_bps',
   'fills',
   'untraded',
   'turnover_usd',
@@ -27,7 +28,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
   return [
     ...(folds === undefined
       ? [
-          `best by ${by} (${sweepFigures[by].better} is better: ${sweepFigures[by].says})`,
+          `ranked by ${by} (${sweepFigures[by].better} is better: ${sweepFigures[by].says}), each ± its standard error`,
           ...settingTable(result, order.slice(0, top)),
           ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
           ...leftOut(result),
@@ -51,10 +52,16 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
     return [
       `${index + 1}${best.has(index) ? '*' : ''}`,
       ...(settings[index] ?? []),
-      ...names.map((name) => short(figures?.[name])),
+      ...names.map((name) => withError(outcomes[0]?.[index], name, short(figures?.[name]))),
     ];
   });
   return table([['#', ...fields, ...names], ...rows]);
+}
+
+/** Adds the standard error to a figure that has one. */
+function withError(outcome: SweepOutcome | undefined, name: FigureName, shown: string): string {
+  const error = errorIn(outcome, name);
+  return error === undefined || shown === '' ? shown : `${shown} ± ${short(error.toFixed(6))}`;
 }
 
 /** Returns a line about the settings that have no ranking figure, so that they are not silently dropped. */
@@ -69,15 +76,17 @@ function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly
 const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
-function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fold[]): readonly string[] {
+function forwardLines({ by, settings, fields, outcomes }: SweepResult, folds: readonly Fold[]): readonly string[] {
   const number = (value: number | undefined): string =>
     value === undefined ? '' : withSeparators(value.toFixed(2));
-  const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }) => [
+  const shown = (window: number, chosen: number | undefined, value: number | undefined): string =>
+    withError(chosen === undefined ? undefined : outcomes[window]?.[chosen], by, number(value));
+  const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }, k) => [
     day(train),
     day(test),
     chosen === undefined ? 'none' : (settings[chosen] ?? []).join(' '),
-    number(trained),
-    number(tested),
+    shown(k, chosen, trained),
+    shown(k + 1, chosen, tested),
     rank === undefined ? '' : `${rank} of ${of}`,
     number(median),
     number(best),
@@ -121,7 +130,7 @@ function short(value: string | undefined): string {
 }
 
 /** Returns `results.csv`, with one line for each setting and window. */
-export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepResult): string {
+export function sweepCsv({ fields, settings, windows, outcomes, front, by }: SweepResult): string {
   const best = new Set(front);
   const head = [
     'setting',
@@ -129,6 +138,7 @@ export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepRe
     'until',
     ...fields,
     ...figureNames,
+    `${by}_error`,
     'on_front',
     'control',
     'refused',
@@ -145,6 +155,7 @@ export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepRe
         isoOf(window.until),
         ...setting,
         ...figureNames.map((name) => figures?.[name]),
+        errorIn(outcome, by)?.toFixed(6),
         ended === undefined ? undefined : String(best.has(index)),
         ended?.control,
         outcome !== undefined && 'refused' in outcome ? outcome.refused : undefined,

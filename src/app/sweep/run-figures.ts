@@ -1,0 +1,202 @@
+import { combined, spreadOf } from '../../research/sweep/standard-error.ts';
+import type { Piece, Spread } from '../../research/sweep/standard-error.ts';
+import type { FigureName, Spreads, SweepFigures } from '../../research/sweep/sweep-figures.ts';
+import type { Window } from '../../research/sweep/walk-forward.ts';
+import { NO_MONEY, add, approximate, cost, fraction, money, roundEven, scale, subtract, text } from '../../core/money.ts'; // prettier-ignore
+import type { Money, Price } from '../../core/money.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { FillRecord } from '../../core/record.ts';
+import { fixed } from '../../report/figures/digits.ts';
+import type { Figures } from '../../report/figures/figures.ts';
+import type { ParentFigures, SliceFigures } from '../../report/figures/shortfall.ts';
+
+/** Figures as text, each with how it varied over the window. */
+type Said = Partial<Record<FigureName, readonly [figure: string | undefined, spread?: Spread]>>;
+
+/** Returns the figures of a run. @param values of the account in USD, at equal distances from the start of the window to its end. */
+export function runFigures(
+  figures: Figures,
+  { window, values }: { readonly window: Window; readonly values: readonly Money[] },
+): { readonly figures: SweepFigures; readonly spreads: Spreads } {
+  const { fills, untraded } = figures;
+  const orders = orderCosts(figures);
+  const drawdowns = figures.portfolios.flatMap(({ course }) => course?.drawdown ?? []);
+  const [first = NO_MONEY, last = NO_MONEY] = [values[0], values.at(-1)];
+  const gained = spreadOf(gains(values, window), window, (_, of) => of);
+  const said: Said = {
+    ...costsSaid(orders, window),
+    ...portfolioSaid(figures, orders, window),
+    drawdown: [drawdowns.length === 0 ? undefined : Math.max(...drawdowns).toFixed(6)],
+    untraded: [String(untraded.reduce((sum, { slices }) => sum + slices, 0))],
+    fills: [String(fills.length)],
+    turnover_usd: [text(fills.reduce((sum, fill) => add(sum, money(fill.notional_usd)), NO_MONEY))],
+    fees_usd: [text(roundEven(fills.reduce((sum, fill) => add(sum, feesOf(fill)), NO_MONEY), 8))],
+    value_usd: [text(last), gained],
+    gain_usd: [text(subtract(last, first)), gained],
+  };
+  const known = Object.entries(said).filter(([, [figure]]) => figure !== undefined);
+  return {
+    figures: Object.fromEntries(known.map(([name, [figure]]) => [name, figure])),
+    spreads: Object.fromEntries(known.flatMap(([name, [, spread]]) => (spread === undefined ? [] : [[name, spread]]))),
+  };
+} // prettier-ignore
+
+/** Costs of all orders in USD, also of a desk that trades in other currencies. */
+interface OrderCosts extends Readonly<Record<'execution' | 'whole' | 'traded' | 'scatter', readonly Piece[]>> {
+  /** As in the report; `undefined` without a rate. */
+  readonly usd: Money | undefined;
+}
+
+function orderCosts(figures: Figures): OrderCosts {
+  const { totals, parents } = figures;
+  const sums = totals.map(({ quote, costs }) => inUsd(money(costs.total), quote, figures));
+  const isKnown = totals.length > 0 && sums.every((one) => one !== undefined);
+  const usd = isKnown ? sums.reduce<Money>((all, one) => add(all, one ?? NO_MONEY), NO_MONEY) : undefined;
+  // One currency needs no rate: it cancels.
+  const some = isKnown || totals.length === 1 ? parents : [];
+  const pieces = some.map((parent) => orderPieces(parent, approximate(inUsd(UNIT, parent.quote, figures) ?? UNIT)));
+  const all = (part: keyof OrderPieces): readonly Piece[] => pieces.flatMap((one) => one[part]);
+  return { usd, execution: all('execution'), whole: all('whole'), traded: all('traded'), scatter: all('scatter') };
+} // prettier-ignore
+const UNIT = money('1');
+
+const BPS = 10_000;
+
+function costsSaid({ usd, execution, whole, traded, scatter }: OrderCosts, window: Window): Said {
+  const rate = (pieces: readonly Piece[]): Said[FigureName] => {
+    const of = sum(pieces, 'of');
+    return of > 0 ? [fixed((BPS * sum(pieces, 'over')) / of, 4), spreadOf(pieces, window, () => BPS)] : undefined;
+  };
+  const weight = sum(scatter, 'of');
+  const mean = sum(scatter, 'over') / weight;
+  // Squares of the deviations, so that their ratio is the variance.
+  const squares = scatter.map(({ at, over, of }) => ({ at, over: of * (over / of - mean) ** 2, of }));
+  const deviation = Math.sqrt(sum(squares, 'over') / weight);
+  return {
+    execution_bps: rate(execution) ?? [undefined],
+    cost_bps: rate(whole) ?? [undefined],
+    cost_usd: [usd && text(roundEven(usd, 2)), spreadOf(whole, window, (_, of) => of)],
+    slippage_bps: rate(traded) ?? [undefined],
+    risk_bps: scatter.length < 2 ? [undefined] : [(BPS * deviation).toFixed(4), spreadOf(squares, window, () => BPS / (2 * deviation || 1))],
+  };
+} // prettier-ignore
+
+/** Relative risk aversion of an investor. Half of it is the weight of the variance relative to the portfolio's targets. */
+const RISK_AVERSION = 4;
+const YEAR_MS = 365.25 * DAY_MS;
+
+/** `portfolio_bps` is the yearly cost of trading plus the value of avoiding drift. Defined only for a single portfolio. */
+function portfolioSaid(figures: Figures, { usd = NO_MONEY, whole }: OrderCosts, window: Window): Said {
+  const courses = figures.portfolios.flatMap(({ cash, course }) => (course === undefined ? [] : [{ cash, course }]));
+  const errors = courses.flatMap(({ course }) => course.tracking_error ?? []);
+  const [one, another] = courses;
+  const error = one?.course.tracking_error;
+  if (one === undefined || another !== undefined || error === undefined)
+    return { tracking_error: [errors.length === 0 ? undefined : Math.max(...errors).toFixed(6)] };
+  const { points, mean_value: meanValue } = one.course;
+  const steps = points.slice(1).map(({ at, index, target_index: target }, i) => {
+    const [before, end] = [points[i], Date.parse(at)];
+    const difference = index / (before?.index ?? index) - target / (before?.target_index ?? target);
+    return { at: end - 1, over: difference, of: end - Date.parse(before?.at ?? at) };
+  });
+  const drift = sum(steps, 'over') / sum(steps, 'of');
+  const squares = steps.map(({ at, over, of }) => ({ at, over: (over - of * drift) ** 2, of }));
+  // The error is the root of a multiple of the ratio.
+  const tracking = spreadOf(squares, window, (ratio) => error / (2 * ratio || 1));
+  const years = sum(steps, 'of') / YEAR_MS;
+  const value = inUsd(money(String(meanValue)), one.cash, figures);
+  const yearly = value && BPS / (approximate(value) * years);
+  const paid = [...whole.map(({ at, over }) => ({ at, over, of: 0 })), ...steps.map(({ at, of }) => ({ at, over: 0, of }))];
+  const trading = spreadOf(paid, window, (_, of) => of * (yearly ?? 0));
+  const both = tracking && trading && combined(trading, tracking, BPS * RISK_AVERSION * error);
+  return {
+    tracking_error: [error.toFixed(6), tracking],
+    portfolio_bps: [yearly && (yearly * approximate(usd) + BPS * (RISK_AVERSION / 2) * error ** 2).toFixed(4), both],
+  };
+} // prettier-ignore
+
+type OrderPieces = Readonly<Record<'execution' | 'whole' | 'traded' | 'scatter', readonly Piece[]>>;
+
+/** What each slice of an order adds to the figures. @param usd value of a unit of its quote currency. */
+function orderPieces(parent: ParentFigures, usd: number): OrderPieces {
+  const { facts, decision, arrival, planned, shortfall, traded, endedAt } = parent;
+  const slices = parent.slices.filter((slice) => !slice.traded.isZero());
+  const ratios = (by: 'execution' | 'cost', whole: 'atDecision' | 'paper'): readonly Piece[] =>
+    slices.flatMap(({ facts: { at }, [by]: over, [whole]: of }) =>
+      over === undefined || of === undefined ? [] : [{ at, over: usd * approximate(over), of: usd * approximate(of) }]);
+  const execution = ratios('execution', 'atDecision');
+  if (shortfall === undefined || planned === undefined || decision === undefined || arrival === undefined)
+    return { execution, whole: [], traded: [], scatter: [] };
+  const isSpent = facts.by === 'amount';
+  /** Value of what a slice traded, in the currency of the total: at one price for all, or the amount itself. */
+  const weigh = (from: Price) => ({ traded: done, amount }: Pick<SliceFigures, 'traded' | 'amount'>): number =>
+    approximate(isSpent ? amount : cost(from, done));
+  const sign = facts.side === 'buy' ? usd : -usd;
+  const left = approximate(cost(decision.price, subtract(planned, traded)));
+  const fees = usd * approximate(parent.fees);
+  const end = left === 0 ? undefined : parent.end;
+  const last = end && { at: endedAt, price: approximate(end.price), left };
+  const shape = { slices, sign, from: decision.price, weigh: weigh(decision.price), last };
+  const whole = walked(shape);
+  const all = sum(whole, 'of') - (last === undefined ? 0 : usd * last.left);
+  return {
+    execution,
+    whole: whole.map(({ at, over, of }, i) => ({ at, over: over + (i < slices.length ? (fees * of) / all : 0), of })),
+    traded: walked({ ...shape, from: arrival, weigh: weigh(arrival), last: undefined }),
+    scatter: ratios('cost', 'paper'),
+  };
+} // prettier-ignore
+
+/**
+ * Splits the cost of an order against the price `from` by time: each piece is what the market's move since the slice before cost on all
+ * that was still to trade, and what the slice paid against the price at its decision. Without a trend, such pieces are uncorrelated,
+ * which those against one price are not. Prices count relative to `from`, weighted by shares of the total in its own currency: the
+ * average price of equal amounts is a harmonic mean, which lies below the mean of the prices without any skill.
+ */
+function walked({ slices, sign, from, weigh, last }: {
+  readonly slices: readonly SliceFigures[];
+  readonly sign: number;
+  readonly from: Price;
+  readonly weigh: (slice: SliceFigures) => number;
+  readonly last: { readonly at: number; readonly price: number; readonly left: number } | undefined;
+}): readonly Piece[] {
+  const base = approximate(from);
+  let [left, before] = [slices.reduce((all, slice) => all + weigh(slice), last?.left ?? 0), 1];
+  const pieces = slices.map((slice): Piece => {
+    const [done, mark] = [weigh(slice), slice.decision === undefined ? before : approximate(slice.decision) / base];
+    const paid = approximate(slice.amount) / approximate(slice.traded) / base;
+    const over = sign * (left * (mark - before) + done * (paid - mark));
+    [left, before] = [left - done, mark];
+    return { at: slice.facts.at, over, of: Math.abs(sign) * done };
+  });
+  if (last === undefined) return pieces;
+  return [...pieces, { at: last.at, over: sign * last.left * (last.price / base - before), of: Math.abs(sign) * last.left }];
+} // prettier-ignore
+
+/** Changes of the value of an account, each in the middle of its time. */
+const gains = (values: readonly Money[], { from, until }: Window): readonly Piece[] =>
+  values.slice(1).map((value, i) => ({
+    at: from + ((until - from) * (i + 0.5)) / (values.length - 1),
+    over: approximate(subtract(value, values[i] ?? value)),
+    of: 1,
+  }));
+
+const sum = (pieces: readonly Piece[], part: 'over' | 'of'): number => pieces.reduce((all, one) => all + one[part], 0);
+
+/** Returns the fees of a fill in USD, at the rate at which its amount was converted. */
+function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
+  const [paid, all] = [money(fees), money(amount)];
+  return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
+}
+
+/** Converts an amount to USD at the mean rate of the fills in that currency; `undefined` if there are no such fills. */
+function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {
+  if (quote === 'usd') return amount;
+  let [sum, usd] = [NO_MONEY, NO_MONEY];
+  for (const fill of fills) {
+    if (fill.quote !== quote) continue;
+    sum = add(sum, money(fill.amount));
+    usd = add(usd, money(fill.notional_usd));
+  }
+  return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
+}
