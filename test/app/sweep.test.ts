@@ -1,44 +1,18 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readInput } from '../../src/app/research/backtest-input.ts';
-import { readModel } from '../../src/app/config/model-file.ts';
 import { runPool, sharedIndex, sharedTape } from '../../src/app/sweep/sweep-pool.ts';
 import { progressLine, sweepProgress } from '../../src/app/sweep/sweep-progress.ts';
 import { sweepNotes, sweepResultOf } from '../../src/app/sweep/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep/sweep-run.ts';
-import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
-import { readVariants } from '../../src/app/sweep/sweep-variants.ts';
+import type { SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
 import { indexPrices } from '../../src/research/tape/index.ts';
 import type { PriceIndex } from '../../src/research/tape/index.ts';
 import { openTape, writeTape } from '../../src/research/tape/store.ts';
-import { readVaries, settingsOf } from '../../src/research/sweep/vary.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { expectRan } from '../support/command.ts';
-import { aRunIo } from '../support/run-io.ts';
-import { TWAP, sweep, sweepFolder } from './support/sweep.ts';
-
-interface Prepared {
-  readonly base: SweepBase;
-  readonly tapes: readonly Tape[];
-  readonly jobs: readonly SweepJob[];
-}
-
-async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared> {
-  const io = aRunIo({ cwd });
-  const input = await readInput({ config: 'config.yaml', data: ['btcusd=btc.csv'] }, io);
-  if ('problems' in input) throw new Error('the files are good');
-  const varies = readVaries(vary);
-  const { variants } = readVariants(input, { varies, ...settingsOf(varies, { seed: '1' }) }, io);
-  const { config, configHash, holdings, from, until } = input;
-  const { model } = readModel({ model: 'normal', assume: [] }, io);
-  return {
-    base: { config, configHash, holdings, model, seed: '1' },
-    tapes: input.tapes.map(({ tape }) => tape),
-    jobs: variants.map(({ strategies }) => ({ strategies, from, until })),
-  };
-}
+import { TWAP, prepared, sweep, sweepFolder } from './support/sweep.ts';
 
 describe('a sweep on threads', () => {
   it('gives the same outcomes and hashes as runs one by one', async () => {
@@ -200,6 +174,7 @@ describe('the result of a sweep', () => {
   function resultOf(
     settings: Readonly<Record<string, object>>[],
     by?: 'risk_bps',
+    isLimited = false,
   ): ReturnType<typeof sweepResultOf> {
     const at = instant(0);
     const rows = settings.flatMap((one) => Object.entries(one));
@@ -209,7 +184,8 @@ describe('the result of a sweep', () => {
       windows: [{ from: at, until: at }],
       outcomes: [
         rows.map(([, figures]) => ({
-          figures: { cost_bps: '1', ...figures },
+          figures: { cost_bps: '1', execution_bps: '1', ...figures },
+          spreads: {},
           control: 'active',
           records: 1,
           head: '',
@@ -218,6 +194,7 @@ describe('the result of a sweep', () => {
       by,
       risk: undefined,
       isForward: false,
+      isLimited,
       repeated: 0,
       invalid: 0,
       further: 0,
@@ -225,13 +202,13 @@ describe('the result of a sweep', () => {
   }
 
   it.each([
-    [{ risk_bps: '2' }, undefined, ['cost_bps', 'cost_bps', 'risk_bps']],
+    [{ risk_bps: '2' }, undefined, ['execution_bps', 'execution_bps', 'risk_bps']],
     [
       { cost_usd: '9', tracking_error: '0.01', portfolio_bps: '3' },
       undefined,
       ['portfolio_bps', 'cost_usd', 'tracking_error'],
     ],
-    [{ risk_bps: '2' }, 'risk_bps' as const, ['risk_bps', 'cost_bps', 'risk_bps']],
+    [{ risk_bps: '2' }, 'risk_bps' as const, ['risk_bps', 'execution_bps', 'risk_bps']],
   ])(
     'compares the cost of portfolios with their tracking error, that of orders with its scatter: %j',
     (over, by, names) => {
@@ -241,9 +218,13 @@ describe('the result of a sweep', () => {
     },
   );
 
+  it('ranks by all cost if a limit price decides what trades, because waiting then costs opportunity', () => {
+    expect(resultOf([{ 1: { risk_bps: '2' } }], undefined, true).by).toBe('cost_bps');
+  });
+
   it('lists equal settings on the efficient frontier once, and warns about a best setting at the edge of the grid', () => {
     const of = (slices: string, cost: string): Record<string, object> => ({
-      [slices]: { cost_bps: cost, risk_bps: '1', fills: '9' },
+      [slices]: { execution_bps: cost, risk_bps: '1', fills: '9' },
     });
     const result = resultOf([of('12', '5'), of('24', '4'), of('48', '3'), of('48', '3')]);
     expect(result.front).toEqual([2]);

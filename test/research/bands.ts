@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { solvedOver } from '../../src/research/run/wake-index.ts';
+import { indexPrices } from '../../src/research/tape/index.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { aStrategy, START } from '../engine/harness.ts';
+import { aRun, walkTape } from './bench.ts';
+import { FRICTIONLESS } from './portfolio.ts';
+
+interface Shape {
+  readonly weight: number;
+  readonly halfWidth: number;
+  readonly volatility: number;
+  readonly to: 'target' | 'band_edge';
+  /** Length of each run. */
+  readonly years: number;
+  readonly barMs: number;
+  /** Smallest trade, as a fraction of the portfolio. */
+  readonly minimum?: number;
+}
+
+interface Held {
+  /** Orders in the whole run. */
+  readonly orders: number;
+  /** Half the sum of all trades, each relative to the value of the portfolio at that time. */
+  readonly turnover: number;
+  /** Mean distance from the target weight. */
+  readonly drift: number;
+}
+
+/** A portfolio of one asset and cash over prices without a trend in their logarithm, which begins at its target. */
+function held({ weight, halfWidth, volatility, to, years, barMs, minimum = 0.000_01 }: Shape, seed: number): Held {
+  const rows = Math.round((years * 365 * DAY_MS) / barMs);
+  const tape = walkTape({ pair: 'btcusd', rows, seed: `band ${seed}`, barMs, startPrice: 1_000, volatility: volatility * Math.sqrt(barMs / (365 * DAY_MS)) });
+  const [usd, btc] = [(1 - weight) * VALUE, (weight * VALUE) / 1_000];
+  const ran = aRun({
+    tapes: [tape],
+    strategies: [aStrategy('band', 'rebalance', {
+      target_weights: { btc: String(weight), usd: (1 - weight).toFixed(2) },
+      drift_threshold: String(halfWidth),
+      rebalance_to: to,
+      min_trade_notional: { amount: String(minimum * VALUE), currency: 'usd' },
+    })],
+    policy: { minimumOf: () => ({}) },
+    model: { ...FRICTIONLESS, maxUsd: '1000000000000' },
+    holdings: { usd: usd.toFixed(2), btc: btc.toFixed(2) },
+    nextPossible: solvedOver([tape], indexPrices),
+  });
+  let [cash, coins, turnover] = [usd, btc, 0];
+  const { fills, portfolios } = figuresOf(ran.journal.read(), { version: '0', end: instant(START + rows * barMs), prices: [tape] });
+  for (const { side, quantity, amount } of fills) {
+    const value = cash + (coins * Number(amount)) / Number(quantity);
+    turnover += Number(amount) / value / 2;
+    cash += side === 'sell' ? Number(amount) : -Number(amount);
+    coins += side === 'sell' ? -Number(quantity) : Number(quantity);
+  }
+  return { orders: fills.length, turnover, drift: portfolios[0]?.course?.drift_mean ?? Number.NaN };
+} // prettier-ignore
+const VALUE = 1_000_000;
+
+/** Expects a mean over seeds within three standard errors of what a formula says. */
+function expectMean(values: readonly number[], expected: number): void {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const deviation = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
+  expect(Math.abs(mean - expected)).toBeLessThan((3 * deviation) / Math.sqrt(values.length));
+} // prettier-ignore
+
+const logOdds = (weight: number): number => Math.log(weight / (1 - weight));
+
+/** Bands of two assets against their closed forms, which hold for prices that are always known: bars of five minutes come close. */
+export function describeBands(seeds: number): void {
+  const year = { years: 1, barMs: 5 * MINUTE_MS };
+  const runs = (shape: Omit<Shape, keyof typeof year>): readonly Held[] => Array.from({ length: seeds }, (_, seed) => held({ ...shape, ...year }, seed));
+
+  describe(`a band around the weight of one asset, over ${seeds} seeds`, () => {
+    it.each([
+      [0.5, 0.05, 0.6, 40.83],
+      [0.6, 0.05, 0.6, 44.35],
+      [0.3, 0.05, 0.8, 32.72],
+    ])('is left every A·B/σ² days if trades go to the target: %d ± %d at %d', (weight, halfWidth, volatility, days) => {
+      const [above, below] = [logOdds(weight + halfWidth) - logOdds(weight), logOdds(weight) - logOdds(weight - halfWidth)];
+      expect((365 * above * below) / volatility ** 2).toBeCloseTo(days, 1);
+      // The last interval is cut off: a renewal process of such times has a sixth less than T/Eτ.
+      const orders = (time: number): number => (365 * time) / days - 1 / 6;
+      if (weight === 0.5) expect((orders(5) * halfWidth) / 2).toBeCloseTo(1.113, 3);
+      const all = runs({ weight, halfWidth, volatility, to: 'target' });
+      expectMean(all.map((one) => one.orders), orders(1));
+      expectMean(all.map((one) => one.turnover), (orders(1) * halfWidth) / 2);
+      expectMean(all.map((one) => one.drift), halfWidth / 3);
+    });
+
+    it('is pushed back at its edges at the rate of a reflected Brownian motion if trades go to the edge', () => {
+      const [weight, halfWidth, volatility] = [0.5, 0.05, 0.6];
+      const edge = logOdds(weight + halfWidth);
+      // Itô's formula for x²/2b: the sum of all pushes is σ²T/2b less b/6, because it begins in the middle.
+      const turnover = (time: number): number => ((0.55 * 0.45) / 2) * ((volatility ** 2 * time) / (2 * edge) - edge / 6);
+      expect(turnover(5)).toBeCloseTo(0.551, 3);
+      const all = runs({ weight, halfWidth, volatility, to: 'band_edge' });
+      expectMean(all.map((one) => one.turnover), turnover(1));
+      expectMean(all.map((one) => one.drift), halfWidth / 2);
+    });
+  });
+} // prettier-ignore
