@@ -65,7 +65,7 @@ describe('the cost of a sweep on prices without a trend', () => {
     ['sales for a fixed amount', "side: sell\ntotal_notional: { amount: '50000', currency: usd }", 1],
     ['buys of a fixed quantity', "side: buy\ntotal_quantity: { amount: '1', currency: btc }", 0],
   ])('is zero for %s, although the average price of fixed amounts is a harmonic mean', async (_, size, sign) => {
-    const runs = (await seen(size, { seeds: 100 })).map(([one]) => one?.values ?? {});
+    const runs = (await seen(size, { seeds: 50 })).map(([one]) => one?.values ?? {});
     for (const name of ['cost_bps', 'slippage_bps'] as const) {
       const { mean, error } = meanOf(runs.map((values) => values[name] ?? Number.NaN));
       expect(error).toBeLessThan(8);
@@ -86,7 +86,7 @@ describe('the standard errors of a run', () => {
     all.reduce((sum, [value = Number.NaN, error = Number.NaN]) => sum + (value / error) ** 2, 0) / all.length;
 
   it('state the chance in the cost of a single order, and in the difference between two settings on the same prices', async () => {
-    const runs = await seen(size, { vary: 'slices=24,12,4', seeds: 100 });
+    const runs = await seen(size, { vary: 'slices=24,12,4', seeds: 50 });
     const errorOf = (spread: Spread | undefined): number | undefined => spread && standardError(spread);
     for (const name of ['cost_bps', 'slippage_bps', 'cost_usd'] as const) {
       const own = square(runs.map(([one]) => [one?.values[name], errorOf(one?.spreads[name])]));
@@ -111,9 +111,10 @@ describe('the standard errors of a run', () => {
   it('are a hundredth of a basis point for execution, which moves of the market do not touch', async () => {
     const model = { halfSpreadBps: 2, impactBps: 20 };
     const [[few, many] = []] = await seen(size, { vary: 'slices=4,24', seeds: 1, model });
-    // 60,000 usd in 4 or in 24 slices: 20 bps times the root of their millions.
+    // 20 bps times the root of the millions of a slice.
     for (const [one, slices] of [[few, 4], [many, 24]] as const) {
-      expect(one?.values.execution_bps).toBeCloseTo(2 + 20 * Math.sqrt(0.06 / slices), 1);
+      const usd = one?.values.turnover_usd ?? Number.NaN;
+      expect(one?.values.execution_bps).toBeCloseTo(2 + 20 * Math.sqrt(usd / 1e6 / slices), 1);
       expect(one?.spreads.execution_bps && standardError(one.spreads.execution_bps)).toBeLessThan(0.1);
       expect(one?.spreads.cost_bps && standardError(one.spreads.cost_bps)).toBeGreaterThan(100);
     }

@@ -101,7 +101,7 @@ describe('an order', () => {
     [1, 2_000, 0.254],
   ])('is canceled by a last look of %d bps after %d ms with the probability 1 − Φ(θ/σ√h) of a random walk', (bps, waitMs, expected) => {
     const pairs = { btcusd: { startPrice: '60000', volatilityPctYear: 60, halfSpreadBps: 0, impactBps: 0 } };
-    const exchange = anExchange({ lastLookBps: bps, pairs, accounts: [{ balances: { usd: '1000000000' } }] });
+    const exchange = anExchange({ lastLookBps: bps, pairs, accounts: [{ balances: { usd: '1000000', btc: '10' } }] });
     const count = 4_000;
     let canceled = 0;
     for (let i = 0; i < count; i++) {

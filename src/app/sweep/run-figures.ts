@@ -1,17 +1,17 @@
-import { combined, spreadOf } from '../../research/sweep/standard-error.ts';
+import { boundsWithin, combined, spreadOf } from '../../research/sweep/standard-error.ts';
 import type { Piece, Spread } from '../../research/sweep/standard-error.ts';
 import type { FigureName, Spreads, SweepFigures } from '../../research/sweep/sweep-figures.ts';
 import type { Window } from '../../research/sweep/walk-forward.ts';
 import { NO_MONEY, add, approximate, cost, fraction, money, roundEven, scale, subtract, text } from '../../core/money.ts'; // prettier-ignore
 import type { Money, Price } from '../../core/money.ts';
-import { DAY_MS } from '../../core/time.ts';
+import { DAY_MS, instant } from '../../core/time.ts';
 import type { FillRecord } from '../../core/record.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import type { Figures } from '../../report/figures/figures.ts';
 import type { ParentFigures, SliceFigures } from '../../report/figures/shortfall.ts';
 
 /** Figures as text, each with how it varied over the window. */
-type Said = Partial<Record<FigureName, readonly [figure: string | undefined, spread?: Spread]>>;
+type Said = Partial<Record<FigureName, readonly [figure: string | undefined, spread?: Spread | undefined]>>;
 
 /** Returns the figures of a run. @param values of the account in USD, at equal distances from the start of the window to its end. */
 export function runFigures(
@@ -19,7 +19,7 @@ export function runFigures(
   { window, values }: { readonly window: Window; readonly values: readonly Money[] },
 ): { readonly figures: SweepFigures; readonly spreads: Spreads } {
   const { fills, untraded } = figures;
-  const orders = orderCosts(figures);
+  const orders = orderCosts(figures, window);
   const drawdowns = figures.portfolios.flatMap(({ course }) => course?.drawdown ?? []);
   const [first = NO_MONEY, last = NO_MONEY] = [values[0], values.at(-1)];
   const gained = spreadOf(gains(values, window), window, (_, of) => of);
@@ -42,43 +42,55 @@ export function runFigures(
 } // prettier-ignore
 
 /** Costs of all orders in USD, also of a desk that trades in other currencies. */
-interface OrderCosts extends Readonly<Record<'execution' | 'whole' | 'traded' | 'scatter', readonly Piece[]>> {
+interface OrderCosts extends OrderPieces {
   /** As in the report; `undefined` without a rate. */
   readonly usd: Money | undefined;
 }
 
-function orderCosts(figures: Figures): OrderCosts {
+function orderCosts(figures: Figures, window: Window): OrderCosts {
   const { totals, parents } = figures;
   const sums = totals.map(({ quote, costs }) => inUsd(money(costs.total), quote, figures));
   const isKnown = totals.length > 0 && sums.every((one) => one !== undefined);
   const usd = isKnown ? sums.reduce<Money>((all, one) => add(all, one ?? NO_MONEY), NO_MONEY) : undefined;
   // One currency needs no rate: it cancels.
   const some = isKnown || totals.length === 1 ? parents : [];
-  const pieces = some.map((parent) => orderPieces(parent, approximate(inUsd(UNIT, parent.quote, figures) ?? UNIT)));
-  const all = (part: keyof OrderPieces): readonly Piece[] => pieces.flatMap((one) => one[part]);
-  return { usd, execution: all('execution'), whole: all('whole'), traded: all('traded'), scatter: all('scatter') };
+  const pieces = some.map((parent) => orderPieces(parent, { usd: approximate(inUsd(UNIT, parent.quote, figures) ?? UNIT), prices: figures.prices, window }));
+  return {
+    usd,
+    execution: pieces.flatMap((one) => one.execution),
+    whole: pieces.flatMap((one) => one.whole),
+    traded: pieces.flatMap((one) => one.traded),
+    scatter: pieces.flatMap((one) => one.scatter),
+  };
 } // prettier-ignore
 const UNIT = money('1');
 
 const BPS = 10_000;
 
 function costsSaid({ usd, execution, whole, traded, scatter }: OrderCosts, window: Window): Said {
-  const rate = (pieces: readonly Piece[]): Said[FigureName] => {
-    const of = sum(pieces, 'of');
-    return of > 0 ? [fixed((BPS * sum(pieces, 'over')) / of, 4), spreadOf(pieces, window, () => BPS)] : undefined;
-  };
   const weight = sum(scatter, 'of');
   const mean = sum(scatter, 'over') / weight;
   // Squares of the deviations, so that their ratio is the variance.
   const squares = scatter.map(({ at, over, of }) => ({ at, over: of * (over / of - mean) ** 2, of }));
   const deviation = Math.sqrt(sum(squares, 'over') / weight);
   return {
-    execution_bps: rate(execution) ?? [undefined],
-    cost_bps: rate(whole) ?? [undefined],
-    cost_usd: [usd && text(roundEven(usd, 2)), spreadOf(whole, window, (_, of) => of)],
-    slippage_bps: rate(traded) ?? [undefined],
+    execution_bps: [rateText(execution), spreadOf(execution, window, () => BPS)],
+    cost_bps: [rateText(whole), costSpread(whole, window, BPS / sum(whole, 'of'))],
+    cost_usd: [usd && text(roundEven(usd, 2)), costSpread(whole, window, 1)],
+    slippage_bps: [rateText(traded), costSpread(traded, window, BPS / sum(traded, 'of'))],
     risk_bps: scatter.length < 2 ? [undefined] : [(BPS * deviation).toFixed(4), spreadOf(squares, window, () => BPS / (2 * deviation || 1))],
   };
+} // prettier-ignore
+
+const rateText = (pieces: readonly Piece[]): string | undefined =>
+  sum(pieces, 'of') > 0 ? fixed((BPS * sum(pieces, 'over')) / sum(pieces, 'of'), 4) : undefined;
+
+/** Moves of the market vary around their mean over the time in which something was left, execution around its mean over what traded. */
+function costSpread(steps: readonly CostPiece[], window: Window, scale: number): Spread | undefined {
+  const all = (_: number, of: number): number => scale * of;
+  const execution = spreadOf(steps.map(({ at, over, moved, of }) => ({ at, over: over - moved, of })), window, all);
+  const market = spreadOf(steps.map(({ at, moved, held }) => ({ at, over: moved, of: held })), window, all);
+  return execution && market ? combined(execution, market, 1) : (execution ?? market);
 } // prettier-ignore
 
 /** Relative risk aversion of an investor. Half of it is the weight of the variance relative to the portfolio's targets. */
@@ -111,14 +123,26 @@ function portfolioSaid(figures: Figures, { usd = NO_MONEY, whole }: OrderCosts, 
   const both = tracking && trading && combined(trading, tracking, BPS * RISK_AVERSION * error);
   return {
     tracking_error: [error.toFixed(6), tracking],
-    portfolio_bps: [yearly && (yearly * approximate(usd) + BPS * (RISK_AVERSION / 2) * error ** 2).toFixed(4), both],
+    portfolio_bps: [yearly === undefined ? undefined : (yearly * approximate(usd) + BPS * (RISK_AVERSION / 2) * error ** 2).toFixed(4), both],
   };
 } // prettier-ignore
 
-type OrderPieces = Readonly<Record<'execution' | 'whole' | 'traded' | 'scatter', readonly Piece[]>>;
+type OrderPieces = Readonly<Record<'execution' | 'scatter', readonly Piece[]> & Record<'whole' | 'traded', readonly CostPiece[]>>;
 
-/** What each slice of an order adds to the figures. @param usd value of a unit of its quote currency. */
-function orderPieces(parent: ParentFigures, usd: number): OrderPieces {
+/** `over` contains `moved`, the part of the market, on `held`: what was left times ms. */
+interface CostPiece extends Piece {
+  readonly moved: number;
+  readonly held: number;
+}
+
+interface Scene extends Pick<Figures, 'prices'> {
+  /** Value of a unit of the quote currency. */
+  readonly usd: number;
+  readonly window: Window;
+}
+
+/** What each slice of an order adds to the figures. */
+function orderPieces(parent: ParentFigures, { usd, prices, window }: Scene): OrderPieces {
   const { facts, decision, arrival, planned, shortfall, traded, endedAt } = parent;
   const slices = parent.slices.filter((slice) => !slice.traded.isZero());
   const ratios = (by: 'execution' | 'cost', whole: 'atDecision' | 'paper'): readonly Piece[] =>
@@ -136,41 +160,52 @@ function orderPieces(parent: ParentFigures, usd: number): OrderPieces {
   const fees = usd * approximate(parent.fees);
   const end = left === 0 ? undefined : parent.end;
   const last = end && { at: endedAt, price: approximate(end.price), left };
-  const shape = { slices, sign, from: decision.price, weigh: weigh(decision.price), last };
+  const until = last?.at ?? slices.at(-1)?.facts.at ?? facts.begunAt;
+  const marks = boundsWithin(window, [facts.begunAt, until]).flatMap((at) => {
+    const mid = prices.midAt(facts.pair, instant(at))?.price;
+    return mid === undefined ? [] : [{ at, mid: approximate(mid) }];
+  });
+  const shape = { slices, marks, sign, from: decision.price, weigh: weigh(decision.price), last };
   const whole = walked(shape);
   const all = sum(whole, 'of') - (last === undefined ? 0 : usd * last.left);
   return {
     execution,
-    whole: whole.map(({ at, over, of }, i) => ({ at, over: over + (i < slices.length ? (fees * of) / all : 0), of })),
+    whole: whole.map((one) => ({ ...one, over: one.over + (one.at === last?.at || all === 0 ? 0 : (fees * one.of) / all) })),
     traded: walked({ ...shape, from: arrival, weigh: weigh(arrival), last: undefined }),
     scatter: ratios('cost', 'paper'),
   };
 } // prettier-ignore
 
 /**
- * Splits the cost of an order against the price `from` by time: each piece is what the market's move since the slice before cost on all
- * that was still to trade, and what the slice paid against the price at its decision. Without a trend, such pieces are uncorrelated,
+ * Splits the cost of an order against the price `from` by time: what the market's move from one slice or mark to the next cost on all
+ * that was still to trade, and what each slice paid against the price at its decision. Without a trend, such pieces are uncorrelated,
  * which those against one price are not. Prices count relative to `from`, weighted by shares of the total in its own currency: the
  * average price of equal amounts is a harmonic mean, which lies below the mean of the prices without any skill.
  */
-function walked({ slices, sign, from, weigh, last }: {
+function walked({ slices, marks, sign, from, weigh, last }: {
   readonly slices: readonly SliceFigures[];
+  /** Prices at the bounds of the cells of time. */
+  readonly marks: readonly { readonly at: number; readonly mid: number }[];
   readonly sign: number;
   readonly from: Price;
   readonly weigh: (slice: SliceFigures) => number;
   readonly last: { readonly at: number; readonly price: number; readonly left: number } | undefined;
-}): readonly Piece[] {
+}): readonly CostPiece[] {
   const base = approximate(from);
-  let [left, before] = [slices.reduce((all, slice) => all + weigh(slice), last?.left ?? 0), 1];
-  const pieces = slices.map((slice): Piece => {
-    const [done, mark] = [weigh(slice), slice.decision === undefined ? before : approximate(slice.decision) / base];
-    const paid = approximate(slice.amount) / approximate(slice.traded) / base;
-    const over = sign * (left * (mark - before) + done * (paid - mark));
-    [left, before] = [left - done, mark];
-    return { at: slice.facts.at, over, of: Math.abs(sign) * done };
+  const traded = slices.map((slice) => {
+    const paid = approximate(slice.amount) / approximate(slice.traded);
+    return { at: slice.facts.at, mid: slice.decision === undefined ? paid : approximate(slice.decision), paid, done: weigh(slice) };
   });
-  if (last === undefined) return pieces;
-  return [...pieces, { at: last.at, over: sign * last.left * (last.price / base - before), of: Math.abs(sign) * last.left }];
+  const ends = last === undefined ? [] : [{ at: last.at, mid: last.price, paid: last.price, done: last.left }];
+  // A mark ends its cell.
+  const steps = [...marks.map(({ at, mid }) => ({ at: at - 1, mid, paid: mid, done: 0 })), ...traded, ...ends].toSorted((a, b) => a.at - b.at);
+  let [left, before, since] = [steps.reduce((all, { done }) => all + done, 0), base, steps[0]?.at ?? 0];
+  return steps.map(({ at, mid, paid, done }) => {
+    const moved = (sign / base) * left * (mid - before);
+    const piece = { at, over: moved + (sign / base) * done * (paid - mid), moved, of: Math.abs(sign) * done, held: Math.abs(sign) * left * (at - since) };
+    [left, before, since] = [left - done, mid, at];
+    return piece;
+  });
 } // prettier-ignore
 
 /** Changes of the value of an account, each in the middle of its time. */

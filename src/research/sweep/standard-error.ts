@@ -40,6 +40,15 @@ export function spreadOf(
   return { level, parts: parts.map(([cell, part]) => [cell, Number(part.toPrecision(6))]) };
 }
 
+/** Returns bounds of cells within a time, at most 64: where all settings measure the market, so that their moves can be compared. */
+export function boundsWithin({ from, until }: Window, [begin, end]: readonly [begin: number, end: number]): readonly number[] {
+  let step = (until - from) / 2 ** LEVEL;
+  while ((end - begin) / step > 2 * CELLS_MAX) step *= 2;
+  const first = Math.floor((begin - from) / step) + 1;
+  const count = Math.ceil((end - from) / step) - first;
+  return Array.from({ length: Math.max(0, count) }, (_, k) => from + (first + k) * step);
+} // prettier-ignore
+
 /** Returns the spread of the mean of one value per window: its parts are the windows. */
 export const spreadOver = (values: readonly number[]): Spread => ({
   level: 0,
