@@ -1,3 +1,3 @@
 import { describeBands } from './bands.ts';
 
-describeBands(12);
+describeBands(8);

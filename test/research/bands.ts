@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { solvedOver } from '../../src/research/run/wake-index.ts';
 import { indexPrices } from '../../src/research/tape/index.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
@@ -67,10 +67,9 @@ function expectMean(values: readonly number[], expected: number): void {
 
 const logOdds = (weight: number): number => Math.log(weight / (1 - weight));
 
-/** Bands of two assets against their closed forms, which hold for prices that are always known: bars of five minutes come close. */
+/** Bands of two assets against their closed forms. */
 export function describeBands(seeds: number): void {
-  const year = { years: 1, barMs: 5 * MINUTE_MS };
-  const runs = (shape: Omit<Shape, keyof typeof year>): readonly Held[] => Array.from({ length: seeds }, (_, seed) => held({ ...shape, ...year }, seed));
+  const runs = (shape: Omit<Shape, 'years'>): readonly Held[] => Array.from({ length: seeds }, (_, seed) => held({ ...shape, years: 1 }, seed));
 
   describe(`a band around the weight of one asset, over ${seeds} seeds`, () => {
     it.each([
@@ -83,7 +82,7 @@ export function describeBands(seeds: number): void {
       // The last interval is cut off: a renewal process of such times has a sixth less than T/Eτ.
       const orders = (time: number): number => (365 * time) / days - 1 / 6;
       if (weight === 0.5) expect((orders(5) * halfWidth) / 2).toBeCloseTo(1.113, 3);
-      const all = runs({ weight, halfWidth, volatility, to: 'target' });
+      const all = runs({ weight, halfWidth, volatility, to: 'target', barMs: 5 * MINUTE_MS });
       expectMean(all.map((one) => one.orders), orders(1));
       expectMean(all.map((one) => one.turnover), (orders(1) * halfWidth) / 2);
       expectMean(all.map((one) => one.drift), halfWidth / 3);
@@ -92,12 +91,14 @@ export function describeBands(seeds: number): void {
     it('is pushed back at its edges at the rate of a reflected Brownian motion if trades go to the edge', () => {
       const [weight, halfWidth, volatility] = [0.5, 0.05, 0.6];
       const edge = logOdds(weight + halfWidth);
+      // Hourly bars are as if the edge lay further away by 0.5826 of their deviation (Siegmund 1979); held is no more than the edge.
+      const over = 0.5826 * volatility * Math.sqrt(HOUR_MS / (365 * DAY_MS));
       // Itô's formula for x²/2b: the sum of all pushes is σ²T/2b less b/6, because it begins in the middle.
-      const turnover = (time: number): number => ((0.55 * 0.45) / 2) * ((volatility ** 2 * time) / (2 * edge) - edge / 6);
+      const turnover = (time: number, at = edge): number => ((0.55 * 0.45) / 2) * ((volatility ** 2 * time) / (2 * at) - at / 6);
       expect(turnover(5)).toBeCloseTo(0.551, 3);
-      const all = runs({ weight, halfWidth, volatility, to: 'band_edge' });
-      expectMean(all.map((one) => one.turnover), turnover(1));
-      expectMean(all.map((one) => one.drift), halfWidth / 2);
+      const all = runs({ weight, halfWidth, volatility, to: 'band_edge', barMs: HOUR_MS });
+      expectMean(all.map((one) => one.turnover), turnover(1, edge + over));
+      expectMean(all.map((one) => one.drift), (halfWidth * (edge / 2 + over)) / (edge + over));
     });
   });
 } // prettier-ignore

@@ -261,7 +261,9 @@ describe('what the figures of a sweep support', () => {
     expect(noisy?.tied).toHaveLength(2);
     const clear = oneWindow([scattered(1, 1.6, 0.05), scattered(2, 1.5, 0.05), scattered(3, 1.7, 0.05)]);
     expect(clear).toMatchObject({ best: 1, isSupported: true, tied: [], next: { index: 0 } });
-    expect(oneWindow([[1, 2, 3], [1, 2, 3]])).toMatchObject({ best: 0, tied: [1], next: { by: 0, error: 0 } });
+    // Equal settings are one: there must be another to compare with.
+    expect(oneWindow([[1, 2, 3], [1, 2, 3]])).toBeUndefined();
+    expect(oneWindow([[3, 1, 3, 1, 3], [1, 2, 1, 2, 1], [1, 2, 1, 2, 1]].map((values) => values.map((value, i) => value + i / 99)))).toMatchObject({ best: 1, equal: [2], compared: 1 });
     expect(oneWindow([[1], [5]])).toMatchObject({ isSupported: false, tied: [1], next: { error: undefined } });
     expect(oneWindow([[1]])).toBeUndefined();
   }); // prettier-ignore

@@ -151,13 +151,14 @@ function numbered(indices: readonly number[]): string {
 const IDLE_SHOWN = 20;
 
 /** Returns what the figures support, in one or two sentences. */
-function verdictWords({ best, next, tied, compared, firsts, isSupported }: Verdict, result: SweepResult): string {
+function verdictWords({ best, equal, next, tied, compared, firsts, isSupported }: Verdict, result: SweepResult): string {
   const { by, settings, fields, outcomes, folds } = result;
   const unit = by.slice(by.lastIndexOf('_') + 1);
   const plain = (value: number): string => withSeparators(value.toFixed(Math.abs(value) < 1 ? 4 : 2));
   const error = folds === undefined ? errorIn(outcomes[0]?.[best], by) : undefined;
   const value = folds === undefined ? ` (${by} ${plain(Number(figuresIn(outcomes[0]?.[best])?.[by]))}${error === undefined ? ', without a standard error' : ` ± ${plain(error)}`})` : '';
-  const name = `setting ${best + 1} (${fields.map((field, i) => `${field} ${settings[best]?.[i] ?? ''}`).join(', ')})`;
+  const same = equal.length === 0 ? '' : ` and its equals ${numbered(equal)}`;
+  const name = `setting ${best + 1}${same} (${fields.map((field, i) => `${field} ${settings[best]?.[i] ?? ''}`).join(', ')})`;
   const luck = firsts && ` It was first in ${firsts.count} of ${firsts.of} windows; if all ${compared + 1} settings were equally good, luck alone would do this for one of them with a probability of ${firsts.chance < 0.001 ? 'less than 0.1' : (100 * firsts.chance).toFixed(1)} %.`;
   const gap = `${plain(next.by)}${next.error === undefined ? '' : ` ± ${plain(next.error)}`} ${unit} better than the next, setting ${next.index + 1}`;
   return isSupported
@@ -244,7 +245,7 @@ export function sweepJson(result: SweepResult, { input, named, seed }: SweepFact
     edges,
     idle: idle.map((index) => index + 1),
     ...(map === undefined ? {} : { heat_map: map }),
-    ...(verdict === undefined ? {} : { verdict: { ...verdict, best: verdict.best + 1, next: { ...verdict.next, index: verdict.next.index + 1 }, tied: verdict.tied.map((index) => index + 1) } }),
+    ...(verdict === undefined ? {} : { verdict: { ...verdict, best: verdict.best + 1, equal: verdict.equal.map((index) => index + 1), next: { ...verdict.next, index: verdict.next.index + 1 }, tied: verdict.tied.map((index) => index + 1) } }),
     ...(folds === undefined
       ? {}
       : {

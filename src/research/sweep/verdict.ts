@@ -6,6 +6,8 @@ import type { FigureName, SweepFigures } from './sweep-figures.ts';
 /** What the figures say about the best setting. Settings are given by their indices. */
 export interface Verdict {
   readonly best: number;
+  /** Settings with the same figure in every window, which are compared as one. */
+  readonly equal: readonly number[];
   /** The next best setting, and by how much it is worse, with the standard error of this difference, which shared prices make small. */
   readonly next: { readonly index: number; readonly by: number; readonly error: number | undefined };
   /** Number of settings that the best was compared with. */
@@ -45,8 +47,10 @@ export function verdictOf({ figures, spreads, by }: Compared): Verdict | undefin
     const bad = values.reduce((sum, value) => sum + value, 0) / values.length;
     return [{ index, values, bad, spread: values.length === 1 ? spreads[index] : spreadOver(values) }];
   });
-  const [best, ...others] = all.toSorted((a, b) => a.bad - b.bad || a.index - b.index);
+  const [best, ...rest] = all.toSorted((a, b) => a.bad - b.bad || a.index - b.index);
   if (best === undefined) return undefined;
+  const isEqual = ({ values }: { readonly values: readonly number[] }): boolean => values.every((value, k) => value === best.values[k]);
+  const others = rest.filter((one) => !isEqual(one));
   const compared = others.map(({ index, bad, spread }) => {
     const difference = best.spread && spread && combined(spread, best.spread, -1);
     const error = difference && standardError(difference);
@@ -58,10 +62,11 @@ export function verdictOf({ figures, spreads, by }: Compared): Verdict | undefin
   if (next === undefined) return undefined;
   const tied = compared.filter(({ isWorse }) => !isWorse).map(({ index }) => index);
   const count = best.values.filter((value, k) => others.every(({ values }) => value < (values[k] ?? value))).length;
-  const chance = chanceOfFirsts({ settings: all.length, windows: figures.length, firsts: count });
+  const chance = chanceOfFirsts({ settings: others.length + 1, windows: figures.length, firsts: count });
   const isForward = figures.length > 1;
   return {
     best: best.index,
+    equal: rest.filter(isEqual).map(({ index }) => index),
     next: { index: next.index, by: next.by, error: next.error },
     compared: compared.length,
     tied,
