@@ -7,6 +7,7 @@ import { sweepNotes, sweepResultOf } from '../../src/app/sweep/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep/sweep-run.ts';
 import type { SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
 import { indexPrices } from '../../src/research/tape/index.ts';
+import type { Spread } from '../../src/research/sweep/standard-error.ts';
 import type { PriceIndex } from '../../src/research/tape/index.ts';
 import { openTape, writeTape } from '../../src/research/tape/store.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
@@ -175,6 +176,7 @@ describe('the result of a sweep', () => {
     settings: Readonly<Record<string, object>>[],
     by?: 'risk_bps',
     isLimited = false,
+    spreadOf: (index: number) => Spread = () => ({ level: 0, parts: [] }),
   ): ReturnType<typeof sweepResultOf> {
     const at = instant(0);
     const rows = settings.flatMap((one) => Object.entries(one));
@@ -183,9 +185,9 @@ describe('the result of a sweep', () => {
       settings: rows.map(([slices]) => [slices]),
       windows: [{ from: at, until: at }],
       outcomes: [
-        rows.map(([, figures]) => ({
+        rows.map(([, figures], index) => ({
           figures: { cost_bps: '1', execution_bps: '1', ...figures },
-          spreads: {},
+          spreads: { execution_bps: spreadOf(index) },
           control: 'active',
           records: 1,
           head: '',
@@ -221,6 +223,16 @@ describe('the result of a sweep', () => {
   it('ranks by all cost if a limit price decides what trades, because waiting then costs opportunity', () => {
     expect(resultOf([{ 1: { risk_bps: '2' } }], undefined, true).by).toBe('cost_bps');
   });
+
+  it('recommends a setting whose lead is larger than its error, and otherwise names those that do not differ and trade least', () => {
+    const spread = (error: number, sign: number) => ({ level: 5, parts: Array.from({ length: 32 }, (_, i) => [i, ((i % 2 === 0 ? error : -error) * sign * Math.sqrt(31)) / 32] as const) });
+    const noteOf = (costs: readonly number[], error: number): string | undefined => {
+      const rows = costs.map((cost, i) => [String(12 * (i + 1)), { execution_bps: String(cost), risk_bps: '1', fills: String(90 - i) }] as const);
+      return sweepNotes(resultOf(rows.map((one) => Object.fromEntries([one])), undefined, false, (i) => spread(error, i === 0 ? 1 : -1)))[0];
+    };
+    expect(noteOf([-5.38, 1, 2], 13.7)).toBe('No setting is recommended: setting 1 (slices 12) (execution_bps -5.38 ± 13.70) is 6.38 ± 27.40 bps better than the next, setting 2, and none of the others differs from it by more than chance explains: 2, 3. Of these, setting 3 has the fewest trades, 88.');
+    expect(noteOf([1.6, 1.5], 0.01)).toBe('Recommended: setting 2 (slices 24) (execution_bps 1.50 ± 0.0100), 0.1000 ± 0.0200 bps better than the next, setting 1. It is better than every other setting on the same prices by more than chance explains (5 %).');
+  }); // prettier-ignore
 
   it('lists equal settings on the efficient frontier once, and warns about a best setting at the edge of the grid', () => {
     const of = (slices: string, cost: string): Record<string, object> => ({

@@ -39,6 +39,8 @@ function held({ weight, halfWidth, volatility, to, years, barMs, minimum = 0.000
       target_weights: { btc: String(weight), usd: (1 - weight).toFixed(2) },
       drift_threshold: String(halfWidth),
       rebalance_to: to,
+      // One check a bar, also while the drift is past the edge by less than the minimum.
+      min_interval: `PT${barMs / MINUTE_MS}M`,
       min_trade_notional: { amount: String(minimum * VALUE), currency: 'usd' },
     })],
     policy: { minimumOf: () => ({}) },
@@ -67,6 +69,9 @@ function expectMean(values: readonly number[], expected: number): void {
 
 const logOdds = (weight: number): number => Math.log(weight / (1 - weight));
 
+/** Trades to the target in some years: the last time is cut off, so that they are a sixth fewer than T/Eτ. */
+const ordersIn = (years: number, days: number): number => (365 * years) / days - 1 / 6;
+
 /** Bands of two assets against their closed forms. */
 export function describeBands(seeds: number): void {
   const runs = (shape: Omit<Shape, 'years'>): readonly Held[] => Array.from({ length: seeds }, (_, seed) => held({ ...shape, years: 1 }, seed));
@@ -79,12 +84,10 @@ export function describeBands(seeds: number): void {
     ])('is left every A·B/σ² days if trades go to the target: %d ± %d at %d', (weight, halfWidth, volatility, days) => {
       const [above, below] = [logOdds(weight + halfWidth) - logOdds(weight), logOdds(weight) - logOdds(weight - halfWidth)];
       expect((365 * above * below) / volatility ** 2).toBeCloseTo(days, 1);
-      // The last interval is cut off: a renewal process of such times has a sixth less than T/Eτ.
-      const orders = (time: number): number => (365 * time) / days - 1 / 6;
-      if (weight === 0.5) expect((orders(5) * halfWidth) / 2).toBeCloseTo(1.113, 3);
+      const orders = ordersIn(1, days);
       const all = runs({ weight, halfWidth, volatility, to: 'target', barMs: 5 * MINUTE_MS });
-      expectMean(all.map((one) => one.orders), orders(1));
-      expectMean(all.map((one) => one.turnover), (orders(1) * halfWidth) / 2);
+      expectMean(all.map((one) => one.orders), orders);
+      expectMean(all.map((one) => one.turnover), (orders * halfWidth) / 2);
       expectMean(all.map((one) => one.drift), halfWidth / 3);
     });
 
@@ -95,7 +98,7 @@ export function describeBands(seeds: number): void {
       const over = 0.5826 * volatility * Math.sqrt(HOUR_MS / (365 * DAY_MS));
       // Itô's formula for x²/2b: the sum of all pushes is σ²T/2b less b/6, because it begins in the middle.
       const turnover = (time: number, at = edge): number => ((0.55 * 0.45) / 2) * ((volatility ** 2 * time) / (2 * at) - at / 6);
-      expect(turnover(5)).toBeCloseTo(0.551, 3);
+      expect([(ordersIn(5, 40.83) * halfWidth) / 2, turnover(5)]).toEqual([expect.closeTo(1.113, 3), expect.closeTo(0.551, 3)]);
       const all = runs({ weight, halfWidth, volatility, to: 'band_edge', barMs: HOUR_MS });
       expectMean(all.map((one) => one.turnover), turnover(1, edge + over));
       expectMean(all.map((one) => one.drift), (halfWidth * (edge / 2 + over)) / (edge + over));

@@ -257,7 +257,7 @@ describe('what the figures of a sweep support', () => {
 
   it('is no setting whose lead is within the error, and the best one if the lead is not', () => {
     const noisy = oneWindow([scattered(1, -5.38, 77), scattered(2, 0, 77), scattered(3, 2, 77)]);
-    expect(noisy).toMatchObject({ isSupported: false, compared: 2, tied: expect.any(Array) });
+    expect(noisy).toMatchObject({ isSupported: false, compared: 2 });
     expect(noisy?.tied).toHaveLength(2);
     const clear = oneWindow([scattered(1, 1.6, 0.05), scattered(2, 1.5, 0.05), scattered(3, 1.7, 0.05)]);
     expect(clear).toMatchObject({ best: 1, isSupported: true, tied: [], next: { index: 0 } });

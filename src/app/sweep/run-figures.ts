@@ -68,22 +68,22 @@ const UNIT = money('1');
 const BPS = 10_000;
 
 function costsSaid({ usd, execution, whole, traded, scatter }: OrderCosts, window: Window): Said {
-  const weight = sum(scatter, 'of');
-  const mean = sum(scatter, 'over') / weight;
+  const weight = sumOf(scatter, 'of');
+  const mean = sumOf(scatter, 'over') / weight;
   // Squares of the deviations, so that their ratio is the variance.
   const squares = scatter.map(({ at, over, of }) => ({ at, over: of * (over / of - mean) ** 2, of }));
-  const deviation = Math.sqrt(sum(squares, 'over') / weight);
+  const deviation = Math.sqrt(sumOf(squares, 'over') / weight);
   return {
     execution_bps: [rateText(execution), spreadOf(execution, window, () => BPS)],
-    cost_bps: [rateText(whole), costSpread(whole, window, BPS / sum(whole, 'of'))],
+    cost_bps: [rateText(whole), costSpread(whole, window, BPS / sumOf(whole, 'of'))],
     cost_usd: [usd && text(roundEven(usd, 2)), costSpread(whole, window, 1)],
-    slippage_bps: [rateText(traded), costSpread(traded, window, BPS / sum(traded, 'of'))],
+    slippage_bps: [rateText(traded), costSpread(traded, window, BPS / sumOf(traded, 'of'))],
     risk_bps: scatter.length < 2 ? [undefined] : [(BPS * deviation).toFixed(4), spreadOf(squares, window, () => BPS / (2 * deviation || 1))],
   };
 } // prettier-ignore
 
 const rateText = (pieces: readonly Piece[]): string | undefined =>
-  sum(pieces, 'of') > 0 ? fixed((BPS * sum(pieces, 'over')) / sum(pieces, 'of'), 4) : undefined;
+  sumOf(pieces, 'of') > 0 ? fixed((BPS * sumOf(pieces, 'over')) / sumOf(pieces, 'of'), 4) : undefined;
 
 /** Moves of the market vary around their mean over the time in which something was left, execution around its mean over what traded. */
 function costSpread(steps: readonly CostPiece[], window: Window, scale: number): Spread | undefined {
@@ -111,11 +111,11 @@ function portfolioSaid(figures: Figures, { usd = NO_MONEY, whole }: OrderCosts, 
     const difference = index / (before?.index ?? index) - target / (before?.target_index ?? target);
     return { at: end - 1, over: difference, of: end - Date.parse(before?.at ?? at) };
   });
-  const drift = sum(steps, 'over') / sum(steps, 'of');
+  const drift = sumOf(steps, 'over') / sumOf(steps, 'of');
   const squares = steps.map(({ at, over, of }) => ({ at, over: (over - of * drift) ** 2, of }));
   // The error is the root of a multiple of the ratio.
   const tracking = spreadOf(squares, window, (ratio) => error / (2 * ratio || 1));
-  const years = sum(steps, 'of') / YEAR_MS;
+  const years = sumOf(steps, 'of') / YEAR_MS;
   const value = inUsd(money(String(meanValue)), one.cash, figures);
   const yearly = value && BPS / (approximate(value) * years);
   const paid = [...whole.map(({ at, over }) => ({ at, over, of: 0 })), ...steps.map(({ at, of }) => ({ at, over: 0, of }))];
@@ -167,7 +167,7 @@ function orderPieces(parent: ParentFigures, { usd, prices, window }: Scene): Ord
   });
   const shape = { slices, marks, sign, from: decision.price, weigh: weigh(decision.price), last };
   const whole = walked(shape);
-  const all = sum(whole, 'of') - (last === undefined ? 0 : usd * last.left);
+  const all = sumOf(whole, 'of') - (last === undefined ? 0 : usd * last.left);
   return {
     execution,
     whole: whole.map((one) => ({ ...one, over: one.over + (one.at === last?.at || all === 0 ? 0 : (fees * one.of) / all) })),
@@ -216,7 +216,7 @@ const gains = (values: readonly Money[], { from, until }: Window): readonly Piec
     of: 1,
   }));
 
-const sum = (pieces: readonly Piece[], part: 'over' | 'of'): number => pieces.reduce((all, one) => all + one[part], 0);
+const sumOf = (pieces: readonly Piece[], part: 'over' | 'of'): number => pieces.reduce((all, one) => all + one[part], 0);
 
 /** Returns the fees of a fill in USD, at the rate at which its amount was converted. */
 function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {

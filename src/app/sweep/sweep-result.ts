@@ -161,9 +161,12 @@ function verdictWords({ best, equal, next, tied, compared, firsts, isSupported }
   const name = `setting ${best + 1}${same} (${fields.map((field, i) => `${field} ${settings[best]?.[i] ?? ''}`).join(', ')})`;
   const luck = firsts && ` It was first in ${firsts.count} of ${firsts.of} windows; if all ${compared + 1} settings were equally good, luck alone would do this for one of them with a probability of ${firsts.chance < 0.001 ? 'less than 0.1' : (100 * firsts.chance).toFixed(1)} %.`;
   const gap = `${plain(next.by)}${next.error === undefined ? '' : ` ± ${plain(next.error)}`} ${unit} better than the next, setting ${next.index + 1}`;
+  const fillsOf = (index: number): number => outcomes.reduce((all, window) => all + Number(figuresIn(window[index])?.fills ?? 0), 0);
+  const fewest = [best, ...tied].reduce((one, other) => (fillsOf(other) < fillsOf(one) ? other : one));
+  const few = tied.length === 0 ? '' : ` Of these, setting ${fewest + 1} has the fewest trades, ${withSeparators(String(fillsOf(fewest)))}.`;
   return isSupported
     ? `Recommended: ${name}${value}, ${gap}.${luck ?? ' It is better than every other setting on the same prices by more than chance explains (5 %).'}`
-    : `No setting is recommended: ${name}${value} is ${gap}, and ${tied.length === compared ? 'none of the others differs' : `${tied.length} of the other ${compared} do not differ`} from it by more than chance explains: ${numbered(tied)}.${luck ?? ''}`;
+    : `No setting is recommended: ${name}${value} is ${gap}, and ${tied.length === compared ? 'none of the others differs' : `${tied.length} of the other ${compared} do not differ`} from it by more than chance explains: ${numbered(tied)}.${few}${luck ?? ''}`;
 }
 
 export interface SweepFacts {
@@ -177,10 +180,11 @@ function runOf(outcome: SweepOutcome | undefined): object {
   if (outcome === undefined) return { pending: true };
   if (!('spreads' in outcome)) return outcome;
   const { spreads: _, figures, ...rest } = outcome;
-  const errors = figureNames.flatMap((name) => {
+  const errors = new Map<string, number>();
+  for (const name of figureNames) {
     const error = errorIn(outcome, name);
-    return error === undefined ? [] : [[name, Number(error.toPrecision(4))]];
-  });
+    if (error !== undefined) errors.set(name, Number(error.toPrecision(4)));
+  }
   return { figures, standard_errors: Object.fromEntries(errors), ...rest };
 }
 

@@ -29,7 +29,7 @@ export function spreadOf(
   { from, until }: Window,
   scaleOf: (ratio: number, whole: number) => number = () => 1,
 ): Spread | undefined {
-  const [over, of] = [sum(pieces.map((one) => one.over)), sum(pieces.map((one) => one.of))];
+  const [over, of] = [sumOf(pieces.map((one) => one.over)), sumOf(pieces.map((one) => one.of))];
   if (!(of > 0)) return undefined;
   const [ratio, factor] = [over / of, scaleOf(over / of, of) / of];
   const cells = 2 ** LEVEL;
@@ -52,7 +52,7 @@ export function boundsWithin({ from, until }: Window, [begin, end]: readonly [be
 /** Returns the spread of the mean of one value per window: its parts are the windows. */
 export const spreadOver = (values: readonly number[]): Spread => ({
   level: 0,
-  parts: values.map((value, i) => [i, (value - sum(values) / values.length) / values.length]),
+  parts: values.map((value, i) => [i, (value - sumOf(values) / values.length) / values.length]),
 });
 
 /** Returns the spread of `one + factor·other`, in the coarser cells of the two, so that what both share cancels. */
@@ -77,14 +77,14 @@ function merged(parts: Spread['parts'], halvings: number): Spread['parts'] {
 /** Returns the standard error of the figure, in its unit; `undefined` if fewer than two cells have observations. */
 export function standardError({ parts }: Spread): number | undefined {
   const n = parts.length;
-  return n < 2 ? undefined : Math.sqrt((n / (n - 1)) * sum(parts.map(([, part]) => part * part)));
+  return n < 2 ? undefined : Math.sqrt((n / (n - 1)) * sumOf(parts.map(([, part]) => part * part)));
 }
 
 /** Returns the quantile of Student's distribution, to 1 % from 4 degrees of freedom on (Gaver and Kafadar 1984). */
 export const tQuantile = (p: number, freedom: number): number =>
   Math.sqrt(freedom * Math.expm1(normalQuantile(p) ** 2 * ((freedom - 1.5) / (freedom - 1) ** 2)));
 
-const sum = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
+const sumOf = (values: readonly number[]): number => values.reduce((all, value) => all + value, 0);
 
 /** Returns the quantile of the standard normal distribution for `p`. Uses bisection to 1e-12, because it is rarely called. */
 export function normalQuantile(p: number): number {

@@ -30,11 +30,12 @@ export function ordersAYear({ weight, halfWidth, volatility, rebalanceTo, minimu
   const isEdge = rebalanceTo === 'band_edge';
   const reach = isEdge ? halfWidth + minimum : Math.max(halfWidth, minimum);
   const step = volatility * Math.sqrt(checkedEvery);
-  const [upper, lower] = [1, -1].map((sign) => {
+  const side = (sign: 1 | -1): Side => {
     const start = isEdge ? distance(weight, sign * halfWidth) : 0;
     const further = distance(weight, sign * reach) - start;
     return { start, further: Math.max(further + OVERSHOOT * step, FIRST_HEIGHT * step) };
-  }) as [Side, Side]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- of two signs
+  };
+  const [upper, lower] = [side(1), side(-1)];
   const sum = upper.further + lower.further + 2 * (upper.start + lower.start);
   return (volatility ** 2 * (1 / upper.further + 1 / lower.further)) / sum;
 } // prettier-ignore
