@@ -69,8 +69,9 @@ export async function sweep(
 ): Promise<Ran> {
   let signal: (name: string) => void = () => undefined;
   let shown = '';
-  const ran = await runLine(
-    (cli, world) => {
+  const ran = await runLine(['sweep', ...DATA, '--workers', '1', ...line], {
+    cwd,
+    add(cli, world) {
       addSweep(cli, {
         ...world,
         io: {
@@ -92,8 +93,6 @@ export async function sweep(
         },
       });
     },
-    ['sweep', ...DATA, '--workers', '1', ...line],
-    { cwd },
-  );
+  });
   return { ...ran, err: shown + ran.err };
 }
