@@ -8,7 +8,7 @@ import { DAY_MS, instant } from '../../core/time.ts';
 import type { FillRecord } from '../../core/record.ts';
 import { fixed } from '../../report/figures/digits.ts';
 import type { Figures } from '../../report/figures/figures.ts';
-import type { ParentFigures, SliceFigures } from '../../report/figures/shortfall.ts';
+import type { ParentFigures } from '../../report/figures/shortfall.ts';
 
 /** Figures as text, each with how it varied over the window. */
 type Said = Partial<Record<FigureName, readonly [figure: string | undefined, spread?: Spread | undefined]>>;
@@ -54,7 +54,7 @@ function orderCosts(figures: Figures, window: Window): OrderCosts {
   const usd = isKnown ? sums.reduce<Money>((all, one) => add(all, one ?? NO_MONEY), NO_MONEY) : undefined;
   // One currency needs no rate: it cancels.
   const some = isKnown || totals.length === 1 ? parents : [];
-  const pieces = some.map((parent) => orderPieces(parent, { usd: approximate(inUsd(UNIT, parent.quote, figures) ?? UNIT), prices: figures.prices, window }));
+  const pieces = some.map((parent) => orderPieces(parent, approximate(inUsd(UNIT, parent.quote, figures) ?? UNIT), { prices: figures.prices, window }));
   return {
     usd,
     execution: pieces.flatMap((one) => one.execution),
@@ -86,8 +86,8 @@ const rateText = (pieces: readonly Piece[]): string | undefined =>
   sumOf(pieces, 'of') > 0 ? fixed((BPS * sumOf(pieces, 'over')) / sumOf(pieces, 'of'), 4) : undefined;
 
 /** Moves of the market vary around their mean over the time in which something was left, execution around its mean over what traded. */
-function costSpread(steps: readonly CostPiece[], window: Window, scale: number): Spread | undefined {
-  const all = (_: number, of: number): number => scale * of;
+function costSpread(steps: readonly CostPiece[], window: Window, each: number): Spread | undefined {
+  const all = (_: number, of: number): number => each * of;
   const execution = spreadOf(steps.map(({ at, over, moved, of }) => ({ at, over: over - moved, of })), window, all);
   const market = spreadOf(steps.map(({ at, moved, held }) => ({ at, over: moved, of: held })), window, all);
   return execution && market ? combined(execution, market, 1) : (execution ?? market);
@@ -135,77 +135,50 @@ interface CostPiece extends Piece {
   readonly held: number;
 }
 
-interface Scene extends Pick<Figures, 'prices'> {
-  /** Value of a unit of the quote currency. */
-  readonly usd: number;
-  readonly window: Window;
-}
-
-/** What each slice of an order adds to the figures. */
-function orderPieces(parent: ParentFigures, { usd, prices, window }: Scene): OrderPieces {
-  const { facts, decision, arrival, planned, shortfall, traded, endedAt } = parent;
+/**
+ * What an order adds to the figures. @param usd value of a unit of its quote currency.
+ *
+ * `walk` splits its cost against a price by time: what the market's move from one slice or mark to the next cost on all that was still
+ * to trade, and what each slice paid against the price at its decision. Without a trend, such pieces are uncorrelated, which those
+ * against one price are not. Prices count relative to that price, weighted by shares of the total in its own currency: the average
+ * price of equal amounts is a harmonic mean, which lies below the mean of the prices without any skill.
+ */
+function orderPieces(parent: ParentFigures, usd: number, { prices, window }: Pick<Figures, 'prices'> & { readonly window: Window }): OrderPieces {
+  const { facts: { pair, side, by, begunAt }, decision, arrival, planned, shortfall, traded, endedAt } = parent;
   const slices = parent.slices.filter((slice) => !slice.traded.isZero());
-  const ratios = (by: 'execution' | 'cost', whole: 'atDecision' | 'paper'): readonly Piece[] =>
-    slices.flatMap(({ facts: { at }, [by]: over, [whole]: of }) =>
+  const ratios = (part: 'execution' | 'cost', whole: 'atDecision' | 'paper'): readonly Piece[] =>
+    slices.flatMap(({ facts: { at }, [part]: over, [whole]: of }) =>
       over === undefined || of === undefined ? [] : [{ at, over: usd * approximate(over), of: usd * approximate(of) }]);
   const execution = ratios('execution', 'atDecision');
   if (shortfall === undefined || planned === undefined || decision === undefined || arrival === undefined)
     return { execution, whole: [], traded: [], scatter: [] };
-  const isSpent = facts.by === 'amount';
-  /** Value of what a slice traded, in the currency of the total: at one price for all, or the amount itself. */
-  const weigh = (from: Price) => ({ traded: done, amount }: Pick<SliceFigures, 'traded' | 'amount'>): number =>
-    approximate(isSpent ? amount : cost(from, done));
-  const sign = facts.side === 'buy' ? usd : -usd;
   const left = approximate(cost(decision.price, subtract(planned, traded)));
-  const fees = usd * approximate(parent.fees);
   const end = left === 0 ? undefined : parent.end;
-  const last = end && { at: endedAt, price: approximate(end.price), left };
-  const until = last?.at ?? slices.at(-1)?.facts.at ?? facts.begunAt;
-  const marks = boundsWithin(window, [facts.begunAt, until]).flatMap((at) => {
-    const mid = prices.midAt(facts.pair, instant(at))?.price;
-    return mid === undefined ? [] : [{ at, mid: approximate(mid) }];
+  const last = end && { at: endedAt, mid: approximate(end.price), paid: approximate(end.price), done: left, fees: 0 };
+  // A mark ends its cell. All settings have the same ones.
+  const marks = boundsWithin(window, [begunAt, last?.at ?? slices.at(-1)?.facts.at ?? begunAt]).flatMap((at) => {
+    const mid = prices.midAt(pair, instant(at))?.price;
+    return mid === undefined ? [] : [{ at: at - 1, mid: approximate(mid), paid: 0, done: 0, fees: 0 }];
   });
-  const shape = { slices, marks, sign, from: decision.price, weigh: weigh(decision.price), last };
-  const whole = walked(shape);
-  const all = sumOf(whole, 'of') - (last === undefined ? 0 : usd * last.left);
-  return {
-    execution,
-    whole: whole.map((one) => ({ ...one, over: one.over + (one.at === last?.at || all === 0 ? 0 : (fees * one.of) / all) })),
-    traded: walked({ ...shape, from: arrival, weigh: weigh(arrival), last: undefined }),
-    scatter: ratios('cost', 'paper'),
+  const feeRate = parent.amount.isZero() ? 0 : approximate(parent.fees) / approximate(parent.amount);
+  const walk = (from: Price, isWhole: boolean): readonly CostPiece[] => {
+    const base = approximate(from);
+    const trades = slices.map(({ facts: { at }, decision: decided, amount, traded: quantity }) => {
+      const paid = approximate(amount) / approximate(quantity);
+      const done = approximate(by === 'amount' ? amount : cost(from, quantity));
+      return { at, mid: decided === undefined ? paid : approximate(decided), paid, done, fees: isWhole ? feeRate * approximate(amount) : 0 };
+    });
+    const steps = [...marks, ...trades, ...(isWhole && last ? [last] : [])].toSorted((a, b) => a.at - b.at);
+    let [open, before, since] = [steps.reduce((all, { done }) => all + done, 0), base, steps[0]?.at ?? 0];
+    return steps.map(({ at, mid, paid, done, fees }) => {
+      const [moved, executed] = [(open * (mid - before)) / base, done === 0 ? 0 : (done * (paid - mid)) / base];
+      const signed = side === 'buy' ? usd : -usd;
+      const piece = { at, over: signed * (moved + executed) + usd * fees, moved: signed * moved, of: usd * done, held: usd * open * (at - since) };
+      [open, before, since] = [open - done, mid, at];
+      return piece;
+    });
   };
-} // prettier-ignore
-
-/**
- * Splits the cost of an order against the price `from` by time: what the market's move from one slice or mark to the next cost on all
- * that was still to trade, and what each slice paid against the price at its decision. Without a trend, such pieces are uncorrelated,
- * which those against one price are not. Prices count relative to `from`, weighted by shares of the total in its own currency: the
- * average price of equal amounts is a harmonic mean, which lies below the mean of the prices without any skill.
- */
-function walked({ slices, marks, sign, from, weigh, last }: {
-  readonly slices: readonly SliceFigures[];
-  /** Prices at the bounds of the cells of time. */
-  readonly marks: readonly { readonly at: number; readonly mid: number }[];
-  readonly sign: number;
-  readonly from: Price;
-  readonly weigh: (slice: SliceFigures) => number;
-  readonly last: { readonly at: number; readonly price: number; readonly left: number } | undefined;
-}): readonly CostPiece[] {
-  const base = approximate(from);
-  const traded = slices.map((slice) => {
-    const paid = approximate(slice.amount) / approximate(slice.traded);
-    return { at: slice.facts.at, mid: slice.decision === undefined ? paid : approximate(slice.decision), paid, done: weigh(slice) };
-  });
-  const ends = last === undefined ? [] : [{ at: last.at, mid: last.price, paid: last.price, done: last.left }];
-  // A mark ends its cell.
-  const steps = [...marks.map(({ at, mid }) => ({ at: at - 1, mid, paid: mid, done: 0 })), ...traded, ...ends].toSorted((a, b) => a.at - b.at);
-  let [left, before, since] = [steps.reduce((all, { done }) => all + done, 0), base, steps[0]?.at ?? 0];
-  return steps.map(({ at, mid, paid, done }) => {
-    const moved = (sign / base) * left * (mid - before);
-    const piece = { at, over: moved + (sign / base) * done * (paid - mid), moved, of: Math.abs(sign) * done, held: Math.abs(sign) * left * (at - since) };
-    [left, before, since] = [left - done, mid, at];
-    return piece;
-  });
+  return { execution, whole: walk(decision.price, true), traded: walk(arrival, false), scatter: ratios('cost', 'paper') };
 } // prettier-ignore
 
 /** Changes of the value of an account, each in the middle of its time. */

@@ -190,22 +190,7 @@ function runOf(outcome: SweepOutcome | undefined): object {
 
 /** Returns the plain data of `results.json`. */
 export function sweepJson(result: SweepResult, { input, named, seed }: SweepFacts): object {
-  const {
-    fields,
-    settings,
-    windows,
-    outcomes,
-    order,
-    front,
-    equal,
-    edges,
-    idle,
-    map,
-    verdict,
-    folds,
-    by,
-    risk,
-  } = result;
+  const { fields, settings, windows, outcomes, order, front, equal, edges, idle, map, verdict, folds, by, risk } = result; // prettier-ignore
   const valuesOf = (setting: Setting): object =>
     Object.fromEntries(fields.map((field, i) => [field, setting[i]]));
   const span = ({ from, until }: Window): object => ({ from: isoOf(from), until: isoOf(until) });

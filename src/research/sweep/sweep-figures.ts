@@ -2,38 +2,21 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Spread } from './standard-error.ts';
 
 /** Figures of a setting. Their text is exact; derived numbers are used only for ranking and drawing. */
+// prettier-ignore
 export const sweepFigures = {
-  execution_bps: {
-    better: 'less',
-    says: 'traded value against the price at the decision of each slice: spread and impact, without moves of the market, bps',
-  },
-  cost_bps: {
-    better: 'less',
-    says: 'implementation shortfall: delay, trading, opportunity, fees; bps',
-  },
-  cost_usd: {
-    better: 'less',
-    says: 'implementation shortfall in USD: total cost, regardless of the traded value',
-  },
+  execution_bps: { better: 'less', says: 'traded value against the price at the decision of each slice: spread and impact, without moves of the market, bps' },
+  cost_bps: { better: 'less', says: 'implementation shortfall: delay, trading, opportunity, fees; bps' },
+  cost_usd: { better: 'less', says: 'implementation shortfall in USD: total cost, regardless of the traded value' },
   slippage_bps: { better: 'less', says: 'traded value against the arrival price, bps' },
-  risk_bps: {
-    better: 'less',
-    says: 'standard deviation of slice prices against arrival, weighted by size, bps',
-  },
+  risk_bps: { better: 'less', says: 'standard deviation of slice prices against arrival, weighted by size, bps' },
   tracking_error: { better: 'less', says: 'of the portfolio against its targets, per year; fraction' },
-  portfolio_bps: {
-    better: 'less',
-    says: 'per year: trading cost relative to the mean value, plus two times the squared tracking error; bps',
-  },
+  portfolio_bps: { better: 'less', says: 'per year: trading cost relative to the mean value, plus two times the squared tracking error; bps' },
   drawdown: { better: 'less', says: 'largest fall of the portfolio from a peak; fraction' },
   untraded: { better: 'less', says: 'slices that did not trade' },
   fills: { better: 'less', says: 'trades' },
   turnover_usd: { better: 'less', says: 'value of all trades, USD' },
   fees_usd: { better: 'less', says: 'fees, USD' },
-  gain_usd: {
-    better: 'more',
-    says: 'value of the account at the end of the window minus that at its start, USD',
-  },
+  gain_usd: { better: 'more', says: 'value of the account at the end of the window minus that at its start, USD' },
   value_usd: { better: 'more', says: 'value of the account at the prices of the end of the window, USD' },
 } as const satisfies Readonly<Record<string, { readonly better: 'less' | 'more'; readonly says: string }>>;
 
@@ -42,7 +25,7 @@ export type SweepFigures = Readonly<Partial<Record<FigureName, string>>>;
 export type Spreads = Readonly<Partial<Record<FigureName, Spread>>>;
 
 export const figureNames = Object.keys(sweepFigures) as readonly FigureName[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
-export const isFigure = (name: string): name is FigureName => Object.hasOwn(sweepFigures, name);
+const isFigure = (name: string): name is FigureName => Object.hasOwn(sweepFigures, name);
 
 /** Reads the name of a figure. @throws OperatorError `usage` that lists the names. */
 export function readFigure(name: string, option: string): FigureName {

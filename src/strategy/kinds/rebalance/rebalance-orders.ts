@@ -30,7 +30,7 @@ export function ordersAYear({ weight, halfWidth, volatility, rebalanceTo, minimu
   const isEdge = rebalanceTo === 'band_edge';
   const reach = isEdge ? halfWidth + minimum : Math.max(halfWidth, minimum);
   const step = volatility * Math.sqrt(checkedEvery);
-  const side = (sign: 1 | -1): Side => {
+  const side = (sign: 1 | -1) => {
     const start = isEdge ? distance(weight, sign * halfWidth) : 0;
     const further = distance(weight, sign * reach) - start;
     return { start, further: Math.max(further + OVERSHOOT * step, FIRST_HEIGHT * step) };
@@ -39,11 +39,6 @@ export function ordersAYear({ weight, halfWidth, volatility, rebalanceTo, minimu
   const sum = upper.further + lower.further + 2 * (upper.start + lower.start);
   return (volatility ** 2 * (1 / upper.further + 1 / lower.further)) / sum;
 } // prettier-ignore
-
-interface Side {
-  readonly start: number;
-  readonly further: number;
-}
 
 /** Distance of the log-odds of two weights; infinite if the second is no weight, because prices never take the portfolio there. */
 function distance(weight: number, by: number): number {
