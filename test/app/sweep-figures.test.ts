@@ -82,7 +82,9 @@ describe('the cost of a sweep on prices without a trend', () => {
 describe('the standard errors of a run', () => {
   const size = "side: buy\ntotal_quantity: { amount: '1', currency: btc }";
   /** Mean square of a figure in standard errors, of which the expected value is n/(n − 2) if the error is right. */
-  const square = (all: readonly (readonly [value: number | undefined, error: number | undefined])[]): number =>
+  const square = (
+    all: readonly (readonly [value: number | undefined, error: number | undefined])[],
+  ): number =>
     all.reduce((sum, [value = Number.NaN, error = Number.NaN]) => sum + (value / error) ** 2, 0) / all.length;
 
   it('state the chance in the cost of a single order, and in the difference between two settings on the same prices', async () => {

@@ -7,8 +7,8 @@ import type { SweepFigures } from '../../src/research/sweep/sweep-figures.ts';
 import { heatMapOf, shades } from '../../src/research/sweep/heat-map.ts';
 import { readVaries, settingsOf, valueAt, valuesOf, withValue } from '../../src/research/sweep/vary.ts';
 import { walkForward, windowsOf } from '../../src/research/sweep/walk-forward.ts';
-import { verdictOf } from '../../src/research/sweep/verdict.ts';
-import type { Verdict } from '../../src/research/sweep/verdict.ts';
+import { verdictOf } from '../../src/app/sweep/verdict.ts';
+import type { Verdict } from '../../src/app/sweep/verdict.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { normalAt } from '../../src/simulator/market/random.ts';
 
@@ -166,7 +166,10 @@ describe('the results of a sweep', () => {
     expect(ranked(all, 'cost_bps')).toEqual([2, 3, 1]);
     expect(ranked(all, 'value_usd')).toEqual([1, 3, 2]);
     expect(paretoFront(all, ['cost_bps', 'risk_bps'])).toEqual([[2]]);
-    expect(verdictOf({ figures: [all], spreads: [], by: 'cost_bps' })).toMatchObject({ best: 2, compared: 2 });
+    expect(verdictOf({ figures: [all], spreads: [], by: 'cost_bps' })).toMatchObject({
+      best: 2,
+      compared: 2,
+    });
     const windows = [0, 1].map((k) => ({ from: instant(k), until: instant(k + 1) }));
     expect(walkForward(windows, [all, all], 'cost_bps')).toMatchObject([{ chosen: 2, rank: 1, of: 3 }]);
   });
@@ -223,7 +226,10 @@ describe('the standard error of a figure', () => {
     const deviation = Math.sqrt(own.reduce((all, value) => all + (value - mean) ** 2, 0) / 29);
     expect(errorOf(own)).toBeCloseTo(deviation / Math.sqrt(30), 5);
     const [one, other] = [shared, shared.map((value, i) => value + 0.01 * (own[i] ?? 0))].map(spreadBy);
-    expect(one && other && standardError(combined(other, one, -1))).toBeCloseTo(0.01 * (errorOf(own) ?? 0), 5);
+    expect(one && other && standardError(combined(other, one, -1))).toBeCloseTo(
+      0.01 * (errorOf(own) ?? 0),
+      5,
+    );
     expect([errorOf([1]), errorOf([])]).toEqual([undefined, undefined]);
   });
 

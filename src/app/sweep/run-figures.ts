@@ -127,7 +127,9 @@ function portfolioSaid(figures: Figures, { usd = NO_MONEY, whole }: OrderCosts, 
   };
 } // prettier-ignore
 
-type OrderPieces = Readonly<Record<'execution' | 'scatter', readonly Piece[]> & Record<'whole' | 'traded', readonly CostPiece[]>>;
+type OrderPieces = Readonly<
+  Record<'execution' | 'scatter', readonly Piece[]> & Record<'whole' | 'traded', readonly CostPiece[]>
+>;
 
 /** `over` contains `moved`, the part of the market, on `held`: what was left times ms. */
 interface CostPiece extends Piece {
@@ -189,7 +191,8 @@ const gains = (values: readonly Money[], { from, until }: Window): readonly Piec
     of: 1,
   }));
 
-const sumOf = (pieces: readonly Piece[], part: 'over' | 'of'): number => pieces.reduce((all, one) => all + one[part], 0);
+const sumOf = (pieces: readonly Piece[], part: 'over' | 'of'): number =>
+  pieces.reduce((all, one) => all + one[part], 0);
 
 /** Returns the fees of a fill in USD, at the rate at which its amount was converted. */
 function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {

@@ -13,14 +13,7 @@ import type { SweepResult } from './sweep-result.ts';
 import type { SweepOutcome } from './sweep-run.ts';
 
 /** Figures that the table shows in addition to the ranking figure and the risk. */
-export const SHOWN: readonly FigureName[] = [
-  'execution_bps',
-  'cost_bps',
-  'fills',
-  'untraded',
-  'turnover_usd',
-  'value_usd',
-];
+const SHOWN: readonly FigureName[] = ['execution_bps', 'cost_bps', 'fills', 'untraded', 'turnover_usd', 'value_usd']; // prettier-ignore
 
 /** Returns the results of a sweep as text. @param top largest number of settings to list. */
 export function sweepWords(result: SweepResult, top: number): readonly string[] {
@@ -76,7 +69,10 @@ function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly
 const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
-function forwardLines({ by, settings, fields, outcomes }: SweepResult, folds: readonly Fold[]): readonly string[] {
+function forwardLines(
+  { by, settings, fields, outcomes }: SweepResult,
+  folds: readonly Fold[],
+): readonly string[] {
   const number = (value: number | undefined): string =>
     value === undefined ? '' : withSeparators(value.toFixed(2));
   const shown = (window: number, chosen: number | undefined, value: number | undefined): string =>
@@ -132,18 +128,7 @@ function short(value: string | undefined): string {
 /** Returns `results.csv`, with one line for each setting and window. */
 export function sweepCsv({ fields, settings, windows, outcomes, front, by }: SweepResult): string {
   const best = new Set(front);
-  const head = [
-    'setting',
-    'from',
-    'until',
-    ...fields,
-    ...figureNames,
-    `${by}_error`,
-    'on_front',
-    'control',
-    'refused',
-    'journal',
-  ];
+  const head = ['setting', 'from', 'until', ...fields, ...figureNames, `${by}_error`, 'on_front', 'control', 'refused', 'journal']; // prettier-ignore
   const rows = settings.flatMap((setting, index) =>
     windows.map((window, k) => {
       const outcome = outcomes[k]?.[index];

@@ -25,11 +25,11 @@ export type SweepFigures = Readonly<Partial<Record<FigureName, string>>>;
 export type Spreads = Readonly<Partial<Record<FigureName, Spread>>>;
 
 export const figureNames = Object.keys(sweepFigures) as readonly FigureName[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
-const isFigure = (name: string): name is FigureName => Object.hasOwn(sweepFigures, name);
 
 /** Reads the name of a figure. @throws OperatorError `usage` that lists the names. */
 export function readFigure(name: string, option: string): FigureName {
-  if (isFigure(name)) return name;
+  const known = figureNames.find((one) => one === name);
+  if (known !== undefined) return known;
   throw new OperatorError('usage', `${option}: expected one of ${figureNames.join(', ')}, got "${name}"`);
 }
 

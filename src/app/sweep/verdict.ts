@@ -1,7 +1,7 @@
-import { combined, spreadOver, standardError, tQuantile } from './standard-error.ts';
-import type { Spread } from './standard-error.ts';
-import { badness } from './sweep-figures.ts';
-import type { FigureName, SweepFigures } from './sweep-figures.ts';
+import { combined, spreadOver, standardError, tQuantile } from '../../research/sweep/standard-error.ts';
+import type { Spread } from '../../research/sweep/standard-error.ts';
+import { badness } from '../../research/sweep/sweep-figures.ts';
+import type { FigureName, SweepFigures } from '../../research/sweep/sweep-figures.ts';
 
 /** What the figures say about the best setting. Settings are given by their indices. */
 export interface Verdict {
@@ -20,14 +20,6 @@ export interface Verdict {
   readonly isSupported: boolean;
 }
 
-interface Compared {
-  /** For each window, the figures of each setting. */
-  readonly figures: readonly (readonly (SweepFigures | undefined)[])[];
-  /** How the figure of each setting varied, if there is one window. Several windows are their own observations. */
-  readonly spreads: readonly (Spread | undefined)[];
-  readonly by: FigureName;
-}
-
 /** Chance of recommending a setting if another one is at least as good. */
 const CHANCE = 0.05;
 /** The same for places in windows, of which there are few: first in 5 of 5 is possible by luck in 6 % of the sweeps of two settings. */
@@ -39,8 +31,15 @@ const CELLS_MIN = 4;
  * Compares the best setting with each other one on the same windows, and on the same cells of a window (Hsu 1981, "Simultaneous
  * confidence intervals for all distances from the best", with Bonferroni's bound). `undefined` for fewer than two settings that have
  * the figure in every window.
+ *
+ * @param figures for each window, those of each setting. @param spreads how `by` of each setting varied, if there is one window: several
+ * windows are their own observations.
  */
-export function verdictOf({ figures, spreads, by }: Compared): Verdict | undefined {
+export function verdictOf({ figures, spreads, by }: {
+  readonly figures: readonly (readonly (SweepFigures | undefined)[])[];
+  readonly spreads: readonly (Spread | undefined)[];
+  readonly by: FigureName;
+}): Verdict | undefined {
   const all = (figures[0] ?? []).flatMap((_, index) => {
     const values = figures.flatMap((window) => badness(window[index], by) ?? []);
     if (values.length < figures.length) return [];
