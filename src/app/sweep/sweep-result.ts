@@ -2,13 +2,7 @@ import { settingsOf } from '../../research/run/model.ts';
 import { edgesOf } from '../../research/sweep/edges.ts';
 import type { Edge } from '../../research/sweep/edges.ts';
 import { standardError } from '../../research/sweep/standard-error.ts';
-import {
-  figureNames,
-  isIdle,
-  paretoFront,
-  ranked,
-  sweepFigures,
-} from '../../research/sweep/sweep-figures.ts';
+import { figureNames, isIdle, paretoFront, ranked, sweepFigures } from '../../research/sweep/sweep-figures.ts'; // prettier-ignore
 import type { FigureName, Spreads, SweepFigures } from '../../research/sweep/sweep-figures.ts';
 import { verdictOf } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
@@ -157,35 +151,21 @@ function numbered(indices: readonly number[]): string {
 const IDLE_SHOWN = 20;
 
 /** Returns what the figures support, in one or two sentences. */
-function verdictWords(
-  { best, equal, next, tied, compared, firsts, isSupported }: Verdict,
-  result: SweepResult,
-): string {
+function verdictWords({ best, equal, next, tied, compared, firsts, isSupported }: Verdict, result: SweepResult): string {
   const { by, settings, fields, outcomes, folds } = result;
-  const unit = by.slice(by.lastIndexOf('_') + 1);
-  const plain = (value: number): string => withSeparators(value.toFixed(Math.abs(value) < 1 ? 4 : 2));
-  const error = folds === undefined ? errorIn(outcomes[0]?.[best], by) : undefined;
-  const value =
-    folds === undefined
-      ? ` (${by} ${plain(Number(figuresIn(outcomes[0]?.[best])?.[by]))}${error === undefined ? ', without a standard error' : ` ± ${plain(error)}`})`
-      : '';
+  const plain = (value: number | undefined): string => value === undefined ? '?' : withSeparators(value.toFixed(Math.abs(value) < 1 ? 4 : 2));
+  const [first] = outcomes;
+  const value = folds === undefined ? ` (${by} ${plain(Number(figuresIn(first?.[best])?.[by]))} ± ${plain(errorIn(first?.[best], by))})` : '';
   const same = equal.length === 0 ? '' : ` and its equals ${numbered(equal)}`;
-  const name = `setting ${best + 1}${same} (${fields.map((field, i) => `${field} ${settings[best]?.[i] ?? ''}`).join(', ')})`;
-  const luck =
-    firsts &&
-    ` It was first in ${firsts.count} of ${firsts.of} windows; if all ${compared + 1} settings were equally good, luck alone would do this for one of them with a probability of ${firsts.chance < 0.001 ? 'less than 0.1' : (100 * firsts.chance).toFixed(1)} %.`;
-  const gap = `${plain(next.by)}${next.error === undefined ? '' : ` ± ${plain(next.error)}`} ${unit} better than the next, setting ${next.index + 1}`;
-  const fillsOf = (index: number): number =>
-    outcomes.reduce((all, window) => all + Number(figuresIn(window[index])?.fills ?? 0), 0);
+  const name = `setting ${best + 1}${same} (${fields.map((field, i) => `${field} ${settings[best]?.[i] ?? ''}`).join(', ')})${value}`;
+  const luck = firsts && ` It was first in ${firsts.count} of ${firsts.of} windows; if all ${compared + 1} settings were equally good, luck alone would do this for one of them with a probability of ${firsts.chance < 0.001 ? 'less than 0.1' : (100 * firsts.chance).toFixed(1)} %.`;
+  const gap = `${plain(next.by)} ± ${plain(next.error)} ${by.slice(by.lastIndexOf('_') + 1)} better than the next, setting ${next.index + 1}`;
+  const fillsOf = (index: number): number => outcomes.reduce((all, window) => all + Number(figuresIn(window[index])?.fills ?? 0), 0);
   const fewest = [best, ...tied].reduce((one, other) => (fillsOf(other) < fillsOf(one) ? other : one));
-  const few =
-    tied.length === 0
-      ? ''
-      : ` Of these, setting ${fewest + 1} has the fewest trades, ${withSeparators(String(fillsOf(fewest)))}.`;
-  return isSupported
-    ? `Recommended: ${name}${value}, ${gap}.${luck ?? ' It is better than every other setting on the same prices by more than chance explains (5 %).'}`
-    : `No setting is recommended: ${name}${value} is ${gap}, and ${tied.length === compared ? 'none of the others differs' : `${tied.length} of the other ${compared} do not differ`} from it by more than chance explains: ${numbered(tied)}.${few}${luck ?? ''}`;
-}
+  const few = tied.length === 0 ? '' : ` Of these, setting ${fewest + 1} has the fewest trades, ${withSeparators(String(fillsOf(fewest)))}.`;
+  if (isSupported) return `Recommended: ${name}, ${gap}.${luck ?? ' It is better than every other setting on the same prices by more than chance explains (5 %).'}`;
+  return `No setting is recommended: ${name} is ${gap}, and ${tied.length === compared ? 'none of the others differs' : `${tied.length} of the other ${compared} do not differ`} from it by more than chance explains: ${numbered(tied)}.${few}${luck ?? ''}`;
+} // prettier-ignore
 
 export interface SweepFacts {
   readonly input: BacktestInput;
@@ -252,17 +232,7 @@ export function sweepJson(result: SweepResult, { input, named, seed }: SweepFact
     edges,
     idle: idle.map((index) => index + 1),
     ...(map === undefined ? {} : { heat_map: map }),
-    ...(verdict === undefined
-      ? {}
-      : {
-          verdict: {
-            ...verdict,
-            best: verdict.best + 1,
-            equal: verdict.equal.map((index) => index + 1),
-            next: { ...verdict.next, index: verdict.next.index + 1 },
-            tied: verdict.tied.map((index) => index + 1),
-          },
-        }),
+    verdict: verdict && { ...verdict, best: verdict.best + 1, equal: verdict.equal.map((index) => index + 1), next: { ...verdict.next, index: verdict.next.index + 1 }, tied: verdict.tied.map((index) => index + 1) }, // prettier-ignore
     ...(folds === undefined
       ? {}
       : {

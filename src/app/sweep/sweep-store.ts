@@ -45,13 +45,7 @@ const nameSchema = z.enum(figureNames as readonly [FigureName, ...FigureName[]])
 const spreadSchema = z.object({ level: z.number(), parts: z.array(z.tuple([z.number(), z.number()])) });
 /** Schema of an outcome in JSON. */
 export const outcomeSchema = z.union([
-  z.strictObject({
-    figures: z.partialRecord(nameSchema, z.string()),
-    spreads: z.partialRecord(nameSchema, spreadSchema),
-    control: z.string(),
-    records: z.number(),
-    head: z.string(),
-  }),
+  z.strictObject({ figures: z.partialRecord(nameSchema, z.string()), spreads: z.partialRecord(nameSchema, spreadSchema), control: z.string(), records: z.number(), head: z.string() }), // prettier-ignore
   z.strictObject({ refused: z.string() }),
 ]);
 const lineSchema = z.object({ key: z.string(), outcome: outcomeSchema });

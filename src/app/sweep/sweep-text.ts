@@ -2,7 +2,7 @@ import { shades } from '../../research/sweep/heat-map.ts';
 import type { HeatMap } from '../../research/sweep/heat-map.ts';
 import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts';
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
-import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
+import type { Window } from '../../research/sweep/walk-forward.ts';
 import { isoOf } from '../../core/time.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
@@ -29,7 +29,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
           `efficient frontier of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${countOf(front.length, 'setting')} that no other setting beats in both`}`,
           ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
         ]
-      : forwardLines(result, folds)),
+      : forwardLines(result)),
     ...(map === undefined ? [] : ['', ...mapLines(map)]),
     '',
     ...sweepNotes(result),
@@ -69,10 +69,7 @@ function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly
 const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
-function forwardLines(
-  { by, settings, fields, outcomes }: SweepResult,
-  folds: readonly Fold[],
-): readonly string[] {
+function forwardLines({ by, settings, fields, outcomes, folds = [] }: SweepResult): readonly string[] {
   const number = (value: number | undefined): string =>
     value === undefined ? '' : withSeparators(value.toFixed(2));
   const shown = (window: number, chosen: number | undefined, value: number | undefined): string =>

@@ -1,4 +1,5 @@
-import type { Window } from './walk-forward.ts';
+/** A time in ms, such as a window of a sweep. */
+type Span = Readonly<Record<'from' | 'until', number>>;
 
 /** One observation of a figure that is the ratio of two sums over a window: what it adds above and below the line. */
 export interface Piece {
@@ -26,7 +27,7 @@ const CELLS_MAX = 32;
  */
 export function spreadOf(
   pieces: readonly Piece[],
-  { from, until }: Window,
+  { from, until }: Span,
   scaleOf: (ratio: number, whole: number) => number = () => 1,
 ): Spread | undefined {
   const [over, of] = [sumOf(pieces.map((one) => one.over)), sumOf(pieces.map((one) => one.of))];
@@ -41,7 +42,7 @@ export function spreadOf(
 }
 
 /** Returns bounds of cells within a time, at most 64: where all settings measure the market, so that their moves can be compared. */
-export function boundsWithin({ from, until }: Window, [begin, end]: readonly [begin: number, end: number]): readonly number[] {
+export function boundsWithin({ from, until }: Span, [begin, end]: readonly [begin: number, end: number]): readonly number[] {
   let step = (until - from) / 2 ** LEVEL;
   while ((end - begin) / step > 2 * CELLS_MAX) step *= 2;
   const first = Math.floor((begin - from) / step) + 1;
