@@ -203,9 +203,9 @@ export const alerts = {
   },
   access_refused: {
     severity: 'warning',
-    says: 'someone called the API with a token that does not permit the action, or with an unknown token',
+    says: 'someone called the API with a token that does not permit the action, with an unknown token, or over so many connections that the desk closed one',
     runbook:
-      "Ask the person named in `by`. `none` means a token that this desk does not know, such as an old token, another desk's token, or the token of an unknown program on this machine.",
+      "Ask the person named in `by`. `none` means a token that this desk does not know, such as an old token, another desk's token, or the token of an unknown program on this machine. If `path` is `too many connections`, find the program at `address` that holds them (`ss -tnp`).",
   },
   approval_asked: {
     severity: 'warning',

@@ -84,7 +84,8 @@ export interface Position {
 }
 
 const MINUTES_A_YEAR = 365 * 24 * 60;
-const HISTORY_MAX = 100_000;
+/** More than ten years of ten positions that are charged every hour. */
+const HISTORY_MAX = 1_000_000;
 const VWAP_DECIMALS = 8;
 
 /**
