@@ -1,5 +1,18 @@
-import { add, fraction, money, NO_MONEY, NO_QUANTITY, price, cost, quantity, ratioOf, scale, subtract, text } from '../core/money.ts';
+import {
+  add,
+  fraction,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  cost,
+  quantity,
+  ratioOf,
+  scale,
+  subtract,
+} from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
+import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { ControlRecord, FillRecord, IntentText, RecordBody } from '../core/record.ts';
 import { instant } from '../core/time.ts';
@@ -7,7 +20,7 @@ import type { Instant } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
 import type { StrategySource } from '../engine/state/strategy-source.ts';
 import { countedScheduleFields, timesBetween } from '../strategy/calendar/schedule.ts';
-import type { Forecast } from '../strategy/kernel.ts';
+import type { Forecast, ParentProgress } from '../strategy/kernel.ts';
 import type { KnownState, Rehearsal } from './rehearse.ts';
 
 /** A slice that the desk decided on virtual time, and what became of it. */
@@ -56,8 +69,9 @@ export interface PlannedStrategy {
   /** Number of slots before and after the planned period, as far as they are known in advance. */
   readonly passed: number;
   readonly beyond: number;
-  /** What it waits for at the end. */
+  /** What it waits for at the end, and how much of its parent has traded by then. */
   readonly waits: readonly Wait[];
+  readonly progress: ParentProgress | undefined;
   /** Expected cost by the kind's own model, in basis points. */
   readonly forecast: Forecast | undefined;
   /** Why it ended, with figures. */
@@ -81,9 +95,10 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
     strategies.map((source): [string, PlannedStrategy] => {
       const { id, kind, bound } = source;
       const standing = standingOf(source, state);
-      const begunAt = desk.state.lives.get(id)?.begunAt ?? from;
+      const life = desk.state.lives.get(id);
+      const begunAt = life?.begunAt ?? from;
       const [pair] = bound.pairs;
-      const known = pair === undefined ? undefined : desk.instruments.of(pair);
+      const known = pair === undefined || standing === 'finished' ? undefined : desk.instruments.of(pair);
       const slots = standing === 'finished' ? [] : bound.slots(begunAt, known);
       const closed = standing === 'finished' ? [] : timesOf(source, from, until);
       return [
@@ -99,7 +114,8 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
           standing,
           passed: slots.filter(({ at }) => at < from).length,
           beyond: slots.filter(({ at }) => at >= until).length,
-          waits: desk.state.lives.get(id)?.waits ?? [],
+          waits: life?.waits ?? [],
+          progress: life?.state === undefined ? undefined : bound.progress(life.state),
           forecast: slots.length === 0 ? undefined : bound.forecast(begunAt, known),
         },
       ];
@@ -115,14 +131,29 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
       for (const intent of body.intents) {
         const { base, quote } = desk.instruments.of(intent.pair);
         const currency = intent.by === 'quantity' ? base : quote;
-        const slice: PlannedSlice = { strategy: one.id, intent, currency, at, orders: 0, worst: NO_MONEY, cuts: new Map(), traded: NO_QUANTITY };
+        const slice: PlannedSlice = {
+          strategy: one.id,
+          intent,
+          currency,
+          at,
+          orders: 0,
+          worst: NO_MONEY,
+          cuts: new Map(),
+          traded: NO_QUANTITY,
+        };
         one.slices.push(slice);
         slices.set(`${intent.parent} ${intent.slice}`, slice);
       }
       const why = [body.reason, body.note].filter(Boolean).join(': ');
-      if (body.finished !== undefined) one.finished = { at, reason: body.finished, note: why };
+      if (body.finished !== undefined)
+        one.finished = { at, reason: body.finished, note: body.note ?? reasons[body.finished] };
       // The calendar names closed times itself.
-      else if (body.intents.length === 0 && body.reason !== undefined && body.reason !== 'blackout' && body.on !== 'outcome')
+      else if (
+        body.intents.length === 0 &&
+        body.reason !== undefined &&
+        body.reason !== 'blackout' &&
+        body.on !== 'outcome'
+      )
         one.times.push({ at, why });
     } else noteOn(slices, planned, at, body);
   }
@@ -130,7 +161,12 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
 }
 
 /** Notes what became of a slice. */
-function noteOn(slices: ReadonlyMap<string, PlannedSlice>, planned: ReadonlyMap<string, PlannedStrategy>, at: Instant, body: RecordBody): void {
+function noteOn(
+  slices: ReadonlyMap<string, PlannedSlice>,
+  planned: ReadonlyMap<string, PlannedStrategy>,
+  at: Instant,
+  body: RecordBody,
+): void {
   if (body.kind !== 'intent' && body.kind !== 'fill' && body.kind !== 'slice') return;
   if (body.kind === 'fill') planned.get(body.strategy)?.fills.push(body);
   const slice = slices.get(`${body.parent} ${body.slice}`);
@@ -145,7 +181,10 @@ function noteOn(slices: ReadonlyMap<string, PlannedSlice>, planned: ReadonlyMap<
   else Object.assign(slice, { result: body.result, reason: body.reason, detail: body.detail });
 }
 
-function standingOf({ id, hash }: StrategySource, state: KnownState | undefined): PlannedStrategy['standing'] {
+function standingOf(
+  { id, hash }: StrategySource,
+  state: KnownState | undefined,
+): PlannedStrategy['standing'] {
   const life = state?.lives.get(id);
   if (life === undefined) return undefined;
   if (life.hash !== hash) return life.finished === undefined ? 'edited' : undefined;
@@ -154,8 +193,10 @@ function standingOf({ id, hash }: StrategySource, state: KnownState | undefined)
 
 /** Times of the document's schedule in the period, between the document's own start and end. */
 function timesOf({ document }: StrategySource, from: Instant, until: Instant): readonly PlannedTime[] {
-  const schedule = countedScheduleFields.safeParse((document as Readonly<Record<string, unknown>>)['schedule']);
-  return schedule.success ? timesBetween(schedule.data, { from: instant(from - 1), until, most: TIMES_MAX }) : [];
+  const schedule = countedScheduleFields.safeParse(document['schedule']);
+  return schedule.success
+    ? timesBetween(schedule.data, { from: instant(from - 1), until, most: TIMES_MAX })
+    : [];
 }
 
 /** Whether a slice trades less than its size, apart from rounding. */
@@ -170,7 +211,8 @@ export function paidFor(fills: readonly FillRecord[]): { readonly notional: Mone
     const atReference = cost(price(decision === '' ? '0' : decision), quantity(filled));
     const value = scale(money(worth), fraction(atReference, money(amount)));
     notional = add(notional, value);
-    paid = side === 'buy' ? add(paid, subtract(money(worth), value)) : add(paid, subtract(value, money(worth)));
+    paid =
+      side === 'buy' ? add(paid, subtract(money(worth), value)) : add(paid, subtract(value, money(worth)));
   }
   return { notional, cost: paid };
 }

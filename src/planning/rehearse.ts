@@ -1,12 +1,12 @@
 import { approximate, price, quantity } from '../core/money.ts';
 import type { Price, Quantity } from '../core/money.ts';
-import type { Minimum } from '../core/instrument.ts';
 import { sidesOf } from '../core/pairs.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { pack, unpack } from '../core/text/pack.ts';
+import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { DeskSettings } from '../engine/desk-settings.ts';
-import type { EngineState } from '../engine/state/engine-state.ts';
+import type { EngineState, StrategyRun } from '../engine/state/engine-state.ts';
 import type { SavedState } from '../engine/state/snapshot.ts';
 import type { StrategySource } from '../engine/state/strategy-source.ts';
 import { backtestJournal } from '../journal/backtest-journal.ts';
@@ -37,7 +37,9 @@ export interface Facts {
 }
 
 /** What a desk knows about its strategies and its trades. */
-export type KnownState = Pick<EngineState, 'lives'> & Partial<Pick<EngineState, 'slices' | 'maximums' | 'totals'>>;
+export type KnownState = { readonly lives: ReadonlyMap<string, StrategyRun> } & Partial<
+  Pick<EngineState, 'slices' | 'maximums' | 'totals'>
+>;
 
 export interface RehearsalSetup {
   readonly strategies: readonly StrategySource[];
@@ -84,19 +86,15 @@ const PARTS = 1_000;
 
 /** Runs the strategies through the desk's own pipeline over constant prices, on virtual time. @throws OperatorError */
 export function rehearse(setup: RehearsalSetup): Rehearsal {
-  const { run, result } = prepared(setup);
-  while (!run());
-  return result();
+  const parts = rehearsing(setup);
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+  }
 }
 
-/** The same, in parts between which the event loop continues. `turn` waits for the next turn. @throws OperatorError */
-export async function rehearseInTurns(setup: RehearsalSetup, turn: () => Promise<unknown>): Promise<Rehearsal> {
-  const { run, result } = prepared(setup);
-  while (!run()) await turn();
-  return result();
-}
-
-function prepared(setup: RehearsalSetup): { readonly run: () => boolean; readonly result: () => Rehearsal } {
+/** The same in parts, between which the process may do other work. @throws OperatorError */
+export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehearsal> {
   const { strategies, facts, from, until, currencies, state, slicesMax = Infinity } = setup;
   const pairs = new Set([...setup.pairs, ...facts.prices.keys()]);
   const unpriced = new Set([...pairs].filter((pair) => !facts.prices.has(pair)));
@@ -106,7 +104,9 @@ function prepared(setup: RehearsalSetup): { readonly run: () => boolean; readonl
   let slices = 0;
   let cutAt: Instant | undefined;
   const running = backtest({
-    tapes: [...pairs].map((pair) => constant(pair, facts.prices.get(pair)?.mid ?? fallback(pair, strategies), from)),
+    tapes: [...pairs].map((pair) =>
+      constant(pair, facts.prices.get(pair)?.mid ?? fallback(pair, strategies), from),
+    ),
     from,
     until,
     strategies,
@@ -128,34 +128,44 @@ function prepared(setup: RehearsalSetup): { readonly run: () => boolean; readonl
     },
   });
   if (state !== undefined) continueFrom(running.desk.state, state, strategies);
-  let part = 0;
-  return {
-    run: () => {
-      part++;
-      const at = part < PARTS ? from + Math.round(((until - from) * part) / PARTS) : undefined;
-      return running.run(at as Instant | undefined) || cutAt !== undefined || at === undefined;
-    },
-    result: () => ({ setup, desk: running.desk, model, records, unpriced, cutAt }),
-  };
+  for (let part = 1; part < PARTS && cutAt === undefined; part++) {
+    if (running.run(instant(from + Math.round(((until - from) * part) / PARTS)))) break;
+    yield;
+  }
+  if (cutAt === undefined) running.run();
+  return { setup, desk: running.desk, model, records, unpriced, cutAt };
 }
 
 /** A tape with one row, whose price stays. */
 function constant(pair: string, mid: Price, from: Instant): Tape {
   const column = (value: number): Float64Array => Float64Array.of(value);
   const close = column(approximate(mid));
-  const columns = { times: column(from), open: close, high: close, low: close, close, volume: column(Number.NaN) };
+  const columns = {
+    times: column(from),
+    open: close,
+    high: close,
+    low: close,
+    close,
+    volume: column(Number.NaN),
+  };
   return tapeOf({ pair, barMs: 0, columns });
 }
 
 /** A price at which every limit order of the pair may trade, if there is one. */
 function fallback(pair: string, strategies: readonly StrategySource[]): Price {
   const limits = strategies.flatMap(({ bound, document }) => {
-    const { limit_price: limit, side } = document as Readonly<Record<string, unknown>>;
+    const { limit_price: limit, side } = document;
     return bound.pairs[0] === pair && typeof limit === 'string' ? [{ side, limit: price(limit) }] : [];
   });
-  const [buys, sells] = ['buy', 'sell'].map((side) => limits.filter((one) => one.side === side).map(({ limit }) => limit));
+  const [buys, sells] = ['buy', 'sell'].map((side) =>
+    limits.filter((one) => one.side === side).map(({ limit }) => limit),
+  );
   const lowest = buys?.reduce<Price | undefined>((a, b) => (a?.lt(b) === true ? a : b), undefined);
-  return lowest ?? sells?.reduce<Price | undefined>((a, b) => (a?.gt(b) === true ? a : b), undefined) ?? UNKNOWN_PRICE;
+  return (
+    lowest ??
+    sells?.reduce<Price | undefined>((a, b) => (a?.gt(b) === true ? a : b), undefined) ??
+    UNKNOWN_PRICE
+  );
 }
 
 function plenty(pairs: ReadonlySet<string>): ReadonlyMap<string, Quantity> {
@@ -170,10 +180,14 @@ function policyOf({ policy, facts }: RehearsalSetup, unpriced: ReadonlySet<strin
   const known: DeskSettings = {
     ...policy,
     approvals: undefined,
-    limits: { ...limits, orderQuantityMax: new Map([...limits.orderQuantityMax].filter(isKnown)) },
+    limits: {
+      ...limits,
+      orderQuantityMax: new Map([...limits.orderQuantityMax].filter(isKnown)),
+      ...(unpriced.size === 0 ? {} : { shortfallBpsMax: undefined, dayCostMax: undefined }),
+    },
     minimumOf(pair) {
       const minimum = policy.minimumOf(pair);
-      return unpriced.has(pair) ? ({ lot: minimum.lot } as Minimum) : minimum;
+      return unpriced.has(pair) ? { lot: minimum.lot } : minimum;
     },
   };
   return 'missing' in facts.funds
@@ -200,7 +214,12 @@ function modelOf({ facts, policy, model = {} }: RehearsalSetup): ExecutionModel 
     gapMax: Number.POSITIVE_INFINITY,
     ...model,
     pairs: { ...model.pairs, ...Object.fromEntries(quoted) },
-    pts: model.pts ?? { ...pts, enabled: policy.pts.use === 'when_enabled', creditLimitUsd: PLENTY, defaultMode: 'Enabled' },
+    pts: model.pts ?? {
+      ...pts,
+      enabled: policy.pts.use === 'when_enabled',
+      creditLimitUsd: PLENTY,
+      defaultMode: 'Enabled',
+    },
   };
 }
 
@@ -208,7 +227,11 @@ function modelOf({ facts, policy, model = {} }: RehearsalSetup): ExecutionModel 
  * Lets the desk continue from the runs of another state: those with the same document, with their open slices, the
  * totals and the learned maximums. The account is that of the facts, and nothing is in flight.
  */
-function continueFrom(own: EngineState, { lives, slices, maximums, totals }: KnownState, strategies: readonly StrategySource[]): void {
+function continueFrom(
+  own: EngineState,
+  { lives, slices, maximums, totals }: KnownState,
+  strategies: readonly StrategySource[],
+): void {
   const hashes = new Map(strategies.map(({ id, hash }) => [id, hash]));
   const copy = unpack(pack({ lives, slices, maximums, totals: totals?.saved() })) as Copied; // oxlint-disable-line typescript/no-unsafe-type-assertion -- packed here
   for (const [id, life] of copy.lives) if (hashes.get(id) === life.hash) own.lives.set(id, life);

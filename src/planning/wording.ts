@@ -1,10 +1,9 @@
 import { forTerminal } from '../core/text/escape.ts';
-import { add, approximate, money, NO_QUANTITY, price, quantity, roundEven, text } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
-import { reasons } from '../core/reasons.ts';
-import { DAY_MS, instant, isoOf } from '../core/time.ts';
+import { add, approximate, NO_QUANTITY, quantity, roundEven, text } from '../core/money.ts';
+import { instant, isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
+import type { ParentProgress } from '../strategy/kernel.ts';
 import { checksOf, figure, isFeasible, reasonOf } from './checks.ts';
 import type { Check, CheckOptions } from './checks.ts';
 import { isShort, listingOf, paidFor } from './listing.ts';
@@ -43,10 +42,14 @@ export function planWords(plan: Plan, { isBrief }: { readonly isBrief: boolean }
   const { checks, options, rehearsal } = plan;
   const head = `plan of ${count(options.days, 'day')} from ${seconds(rehearsal.setup.from)} UTC, ${options.where}; prices stay as they are`;
   const parts = plan.strategies.flatMap((one) => ['', ...strategyLines(one, plan, isBrief)]);
-  const numberOf = (verdict: Check['verdict']): number => checks.filter((one) => one.verdict === verdict).length;
-  const rest = numberOf('not_done') === 0 ? '' : `; ${count(numberOf('not_done'), 'check')} could not be done`;
+  const numberOf = (verdict: Check['verdict']): number =>
+    checks.filter((one) => one.verdict === verdict).length;
+  const rest =
+    numberOf('not_done') === 0 ? '' : `; ${count(numberOf('not_done'), 'check')} could not be done`;
   const refused = numberOf('refused');
-  const end = plan.isFeasible ? `feasible${rest}` : `NOT feasible: ${count(refused, 'check')} ${refused === 1 ? 'refuses' : 'refuse'} it${rest}`;
+  const end = plan.isFeasible
+    ? `feasible${rest}`
+    : `NOT feasible: ${count(refused, 'check')} ${refused === 1 ? 'refuses' : 'refuse'} it${rest}`;
   const lines = [head, ...parts, '', ...checks.flatMap(checkLines), '', end];
   return `${lines.map((line) => forTerminal(line).trimEnd()).join('\n')}\n`;
 }
@@ -58,26 +61,43 @@ function strategyLines(strategy: PlannedStrategy, plan: Plan, isBrief: boolean):
   const { id, kind, source, slices, times } = strategy;
   const zone = plan.options.zoneOf(strategy);
   const sidesOf = new Set(slices.map(({ intent }) => intent.side));
-  const head = [id, kind, ...(sidesOf.size === 1 ? sidesOf : []), source.bound.pairs.join(' ')].filter((part) => part !== '').join('  ');
+  const head = [id, kind, ...(sidesOf.size === 1 ? sidesOf : []), source.bound.pairs.join(' ')]
+    .filter((part) => part !== '')
+    .join('  ');
   const rows = [
     ...slices.map((slice) => ({ at: slice.at, words: sliceWords(slice, source.bound.pairs.length > 1) })),
-    ...times.map(({ at, closed, why = '' }) => ({ at, words: closed === undefined ? why : `closed: ${closed}` })),
+    ...times.map(({ at, closed, why = '' }) => ({
+      at,
+      words: closed === undefined ? why : `closed: ${closed}`,
+    })),
   ]
     .toSorted((a, b) => a.at - b.at)
-    .map(({ at, words }) => `  ${plan.options.local(instant(Math.floor(at / 1_000) * 1_000), zone).padEnd(LOCAL_WIDTH)}  ${seconds(at)}  ${words}`);
+    .map(
+      ({ at, words }) =>
+        `  ${plan.options.local(instant(Math.floor(at / 1_000) * 1_000), zone).padEnd(LOCAL_WIDTH)}  ${seconds(at)}  ${words}`,
+    );
   const shown =
     rows.length <= ROWS_MAX
       ? rows
-      : [...rows.slice(0, ENDS_SHOWN), `  … ${rows.length - 2 * ENDS_SHOWN} more; --json lists all`, ...rows.slice(-ENDS_SHOWN)];
+      : [
+          ...rows.slice(0, ENDS_SHOWN),
+          `  … ${rows.length - 2 * ENDS_SHOWN} more; --json lists all`,
+          ...rows.slice(-ENDS_SHOWN),
+        ];
   const title = `  ${`local (${zone})`.padEnd(LOCAL_WIDTH)}  ${'UTC'.padEnd(19)}`;
-  return [head, ...(isBrief || rows.length === 0 ? [] : [title, ...shown]), ...summaryOf(strategy, plan).map((line) => `  ${line}`)];
+  return [
+    head,
+    ...(isBrief || rows.length === 0 ? [] : [title, ...shown]),
+    ...summaryOf(strategy, plan).map((line) => `  ${line}`),
+  ];
 }
 
 function sliceWords(slice: PlannedSlice, isSided: boolean): string {
   const { intent, currency, orders, traded } = slice;
   const size = `${isSided ? `${intent.side} ` : ''}${intent.size} ${currency}`;
   const pieces = orders > 1 ? ` in ${orders} orders` : '';
-  if (slice.result === undefined || !isShort(slice)) return `${`slice ${intent.slice}`.padEnd(SLICE_WIDTH)}  ${size}${pieces}`;
+  if (slice.result === undefined || !isShort(slice))
+    return `${`slice ${intent.slice}`.padEnd(SLICE_WIDTH)}  ${size}${pieces}`;
   const why = reasonOf(slice);
   return `${`slice ${intent.slice}`.padEnd(SLICE_WIDTH)}  ${size}: trades ${traded.isZero() ? 'nothing' : `${figure(traded)}${pieces}`}, ${why.reason}${why.detail === '' ? '' : ` (${why.detail})`}`;
 }
@@ -87,13 +107,21 @@ function summaryOf(strategy: PlannedStrategy, plan: Plan): readonly string[] {
   const lines: string[] = [];
   if (slices.length > 0) {
     const cost = costOf(strategy, plan);
-    lines.push(`${count(slices.length, 'slice')}, ${totals(slices)}${cost === undefined ? '' : `; ${costText(cost)}`}`);
+    lines.push(
+      `${count(slices.length, 'slice')}, ${totals(slices, strategy.progress)}${cost === undefined ? '' : `; ${costText(cost)}`}`,
+    );
   }
   if (standing !== undefined) lines.push(STANDING[standing]);
-  if (finished !== undefined && slices.length === 0 && finished.reason !== 'invalid_plan') lines.push(`ends at ${seconds(finished.at)} UTC: ${finished.note || reasons[finished.reason]}`);
-  if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.rehearsal.setup.from)} UTC have passed`);
+  if (finished !== undefined && slices.length === 0 && finished.reason !== 'invalid_plan')
+    lines.push(`ends at ${seconds(finished.at)} UTC: ${finished.note}`);
+  if (passed > 0)
+    lines.push(`${count(passed, 'slot')} before ${seconds(plan.rehearsal.setup.from)} UTC have passed`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.options.days} days`);
-  if (standing !== 'finished') lines.push(...source.bound.notes, ...(finished === undefined ? waits.flatMap(waitWords) : []));
+  if (standing !== 'finished')
+    lines.push(
+      ...source.bound.notes,
+      ...(finished === undefined ? [...new Set(waits.flatMap(waitWords))] : []),
+    );
   if (isCut) lines.push('there are more times than the plan covers: plan fewer days');
   return lines;
 }
@@ -108,7 +136,9 @@ const STANDING = {
 function waitWords(wait: Wait): readonly string[] {
   switch (wait.on) {
     case 'price':
-      return [`waits for ${wait.pair} ${wait.is.replaceAll('_', ' ')} ${wait.level}, which prices that stay cannot reach`];
+      return [
+        `waits for ${wait.pair} ${wait.is.replaceAll('_', ' ')} ${wait.level}, which prices that stay cannot reach`,
+      ];
     case 'inflow':
       return [`waits for more than ${wait.above} ${wait.currency}, which only a deposit can bring`];
     case 'drift':
@@ -141,16 +171,19 @@ function bandWords({ targets, cash, threshold, driftType }: Wait & { readonly on
   return `: at a volatility of ${100 * VOLATILITY} % a year, this band means about ${often} rebalancings a year if they return to the target`;
 }
 
-function totals(slices: readonly PlannedSlice[]): string {
-  return [...Map.groupBy(slices, ({ intent, currency }) => `${intent.side} ${currency}`)]
-    .map(([unit, of], _, { length }) => {
-      const sum = (amounts: readonly Quantity[]): Quantity => amounts.reduce((a, b) => add(a, b), NO_QUANTITY);
-      const [wanted, traded] = [sum(of.map(({ intent }) => quantity(intent.size))), sum(of.map((one) => one.traded))];
+function totals(slices: readonly PlannedSlice[], left: ParentProgress | undefined): string {
+  const sums = [...Map.groupBy(slices, ({ intent, currency }) => `${intent.side} ${currency}`)].map(
+    ([unit, of], _, { length }) => {
       const [side = '', currency = ''] = unit.split(' ');
-      const part = of.some(isShort) ? `${text(traded)} of ` : '';
-      return `${length > 1 ? `${side} ` : ''}${part}${text(wanted)} ${currency}`;
-    })
-    .join(', ');
+      const sum = of.reduce(
+        (a, slice) => add(a, isShort(slice) ? slice.traded : quantity(slice.intent.size)),
+        NO_QUANTITY,
+      );
+      return `${length > 1 ? `${side} ` : ''}${text(sum)} ${currency}`;
+    },
+  );
+  const isCut = left !== undefined && slices.some(isShort);
+  return `${sums.join(', ')}${isCut ? `; ${left.left} of ${left.total} ${left.currency} is left` : ''}`;
 }
 
 interface Cost {
@@ -172,10 +205,14 @@ function costOf({ id, fills, forecast }: PlannedStrategy, { rehearsal }: Plan): 
   const own = model.pairs[first.pair];
   const isQuoted = setup.facts.prices.get(first.pair)?.halfSpreadBps !== undefined;
   const by = `${round(own?.halfSpreadBps ?? model.halfSpreadBps)} bps half spread${isQuoted ? ' as quoted now' : ''}, ${round(own?.impactBps ?? model.impactBps)} bps a million of impact`;
-  const even = forecast && `its own model: ${round(forecast.costBps)} ± ${round(forecast.riskBps)} bps; equal slices: ${round(forecast.even.costBps)} ± ${round(forecast.even.riskBps)} bps`;
+  const even =
+    forecast &&
+    `its own model: ${round(forecast.costBps)} ± ${round(forecast.riskBps)} bps; equal slices: ${round(forecast.even.costBps)} ± ${round(forecast.even.riskBps)} bps`;
   return {
     strategy: id,
-    bps: Number(((10_000 * approximate(cost)) / Math.max(approximate(notional), Number.MIN_VALUE)).toFixed(2)),
+    bps: Number(
+      ((10_000 * approximate(cost)) / Math.max(approximate(notional), Number.MIN_VALUE)).toFixed(2),
+    ),
     ...(forecast === undefined ? {} : { risk_bps: forecast.riskBps }),
     notional: text(roundEven(notional, 2)),
     cost: text(roundEven(cost, 2)),
@@ -194,7 +231,10 @@ function checkLines({ check, verdict, strategy, says, fix }: Check): readonly st
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-const seconds = (at: Instant): string => isoOf(instant(Math.floor(at))).slice(0, 19).replace('T', ' ');
+const seconds = (at: Instant): string =>
+  isoOf(instant(Math.floor(at)))
+    .slice(0, 19)
+    .replace('T', ' ');
 const round = (bps: number): number => Number(bps.toFixed(2));
 
 /** The whole plan as plain data: times in UTC and in the strategy's zone, amounts as text. */
@@ -207,7 +247,10 @@ export function planData(plan: Plan): object {
     where: options.where,
     strategies: plan.strategies.map((one) => {
       const zone = options.zoneOf(one);
-      const moment = (at: Instant): object => ({ at: isoOf(instant(Math.floor(at))), local: options.local(instant(Math.floor(at)), zone) });
+      const moment = (at: Instant): object => ({
+        at: isoOf(instant(Math.floor(at))),
+        local: options.local(instant(Math.floor(at)), zone),
+      });
       return {
         id: one.id,
         kind: one.kind,

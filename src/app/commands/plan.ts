@@ -57,7 +57,13 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
   const facts = await findFacts(config, pairsOf(strategies, config), options);
   for (const notice of facts.notices) io.stderr.write(`note: ${notice}\n`);
-  const setup = rehearsalOf(config, { strategies, facts, from, until: after(from, days * DAY_MS), state: stateOf(config.journal, io) });
+  const setup = rehearsalOf(config, {
+    strategies,
+    facts,
+    from,
+    until: after(from, days * DAY_MS),
+    state: stateOf(config.journal, io),
+  });
   const planned = planOf(rehearse(setup), {
     days,
     where: `mode ${config.mode}, desk ${config.desk}`,

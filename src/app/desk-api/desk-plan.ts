@@ -1,15 +1,13 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { DAY_MS, after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
-import { rehearseInTurns } from '../../planning/rehearse.ts';
 import type { Rehearsal } from '../../planning/rehearse.ts';
 import { planData, planOf } from '../../planning/wording.ts';
 import { localText, zoneHere, zoneOf } from '../cli/local-time.ts';
 import type { Config } from '../config/config.ts';
-import { pairsOf, rehearsalOf } from '../strategies/feasibility.ts';
+import { pairsOf, rehearsalOf, rehearsed } from '../strategies/feasibility.ts';
 
 /** Largest number of slices in one plan here; more would occupy the desk's processor for too long. */
 const SLICES_MAX = 2_000;
@@ -21,9 +19,15 @@ interface Wanted {
 }
 
 /** Lets the running strategies continue on virtual time with the current account, prices and limits. @throws Refusal */
-export async function rehearsedDesk(desk: Desk, config: Config, { strategy, until }: Wanted): Promise<Rehearsal> {
+export async function rehearsedDesk(
+  desk: Desk,
+  config: Config,
+  { strategy, until }: Wanted,
+): Promise<Rehearsal> {
   const { state, references, instruments, policy, strategies: running, ports } = desk;
-  const strategies = [...running.sources.values()].filter(({ id }) => strategy === undefined || id === strategy);
+  const strategies = [...running.sources.values()].filter(
+    ({ id }) => strategy === undefined || id === strategy,
+  );
   if (strategy !== undefined && strategies.length === 0)
     throw new Refusal(404, `this desk has no strategy "${strategy}"`);
   const prices = pairsOf(strategies, config).flatMap((pair) => {
@@ -51,7 +55,7 @@ export async function rehearsedDesk(desk: Desk, config: Config, { strategy, unti
     state,
     slicesMax: SLICES_MAX,
   });
-  return await rehearseInTurns({ ...setup, policy: { ...setup.policy, limits: policy.limits } }, turn);
+  return await rehearsed({ ...setup, policy: { ...setup.policy, limits: policy.limits } });
 }
 
 /** Returns the plan of the running strategies. @throws Refusal */

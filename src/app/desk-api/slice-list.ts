@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/time.ts';
-import { after, DAY_MS, isoOf } from '../../core/time.ts';
+import { after as later, DAY_MS, isoOf } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { LIMIT_DEFAULT } from '../../operate/api/page-limits.ts';
 import type { AnswerOf, QueryOf } from '../../operate/api/desk-reads.ts';
@@ -24,12 +24,7 @@ type Part = (typeof PARTS)[number];
  * Lists a desk's ended, open and planned slices. A cursor names the part and the place in it: the record of the last
  * slice that ended, or the key of the last open or planned slice.
  */
-export async function sliceList(
-  desk: Desk,
-  history: History,
-  config: Config,
-  query: Spanned,
-): Promise<Page> {
+export async function sliceList(desk: Desk, history: History, config: Config, query: Spanned): Promise<Page> {
   const { order = 'oldest', limit = LIMIT_DEFAULT } = query;
   const parts = order === 'oldest' ? PARTS : PARTS.toReversed();
   const cursor = cursorOf(query.after, parts[0] ?? 'ended');
@@ -41,11 +36,14 @@ export async function sliceList(
     const page =
       part === 'ended'
         ? await ended(history, query, { after: place, order, limit: room })
-        : cut(await (part === 'open' ? openSlices(desk, history, query) : plannedSlices(desk, config, query)), {
-            after: place,
-            order,
-            limit: room,
-          });
+        : cut(
+            await (part === 'open' ? openSlices(desk, history, query) : plannedSlices(desk, config, query)),
+            {
+              after: place,
+              order,
+              limit: room,
+            },
+          );
     items.push(...page.items);
     if (page.next !== undefined) return { items, next: `${part}:${page.next}` };
   }
@@ -134,7 +132,7 @@ async function openSlices(
 async function plannedSlices(desk: Desk, config: Config, query: Spanned): Promise<readonly SliceRow[]> {
   const { since, until, strategy, parent } = query;
   if (strategy === undefined || parent !== undefined || !desk.strategies.sources.has(strategy)) return [];
-  const horizon = until ?? after(desk.ports.clock.wall(), HORIZON_MS);
+  const horizon = until ?? later(desk.ports.clock.wall(), HORIZON_MS);
   const { rehearsedDesk } = await import('./desk-plan.ts');
   const { strategies } = listingOf(await rehearsedDesk(desk, config, { strategy, until: horizon }));
   return strategies

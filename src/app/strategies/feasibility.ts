@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { OperatorError } from '../../core/errors.ts';
 import { pairsOfRate } from '../../core/rates.ts';
 import { sidesOf } from '../../core/pairs.ts';
 import { after, DAY_MS, instant, parseTime } from '../../core/time.ts';
@@ -7,7 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import { refusalsOf } from '../../planning/checks.ts';
 import type { Check } from '../../planning/checks.ts';
 import { listingOf } from '../../planning/listing.ts';
-import { rehearse, rehearseInTurns } from '../../planning/rehearse.ts';
+import { rehearse, rehearsing } from '../../planning/rehearse.ts';
 import type { Facts, KnownState, Rehearsal, RehearsalSetup } from '../../planning/rehearse.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
 import { builtIn } from '../../simulator/exchange/listing.ts';
@@ -37,20 +36,48 @@ export function rehearsalOf(
   };
 }
 
+/** Runs a rehearsal without delaying the process. @throws OperatorError */
+export async function rehearsed(setup: RehearsalSetup): Promise<Rehearsal> {
+  const parts = rehearsing(setup);
+  for (;;) {
+    const part = parts.next();
+    if (part.done === true) return part.value;
+    await turn();
+  }
+}
+
 /** Currencies of a venue: with the decimals that it stated, and with some value in usd, which a plan does not use. */
 function currenciesOf(pairs: readonly string[], { precisions }: Facts): RehearsalSetup['currencies'] {
-  const names = new Set([...precisions.keys(), ...pairs.flatMap((pair) => Object.values(sidesOf(pair, precisions.keys())))]);
+  const names = new Set([
+    ...precisions.keys(),
+    ...pairs.flatMap((pair) => Object.values(sidesOf(pair, precisions.keys()))),
+  ]);
   const valued = pricedInUsd({}, pairs);
   return Object.fromEntries(
     [...names].map((name) => {
-      const { precision = builtIn(name).precision, fiat } = { ...builtIn(name), precision: precisions.get(name) };
-      return [name, { precision, fiat, canDeposit: true, canWithdraw: true, ...(valued.has(name) ? {} : { usdRate: '1' }) }];
+      const { precision = builtIn(name).precision, fiat } = {
+        ...builtIn(name),
+        precision: precisions.get(name),
+      };
+      return [
+        name,
+        {
+          precision,
+          fiat,
+          canDeposit: true,
+          canWithdraw: true,
+          ...(valued.has(name) ? {} : { usdRate: '1' }),
+        },
+      ];
     }),
   );
 }
 
 /** Returns the pairs that strategies trade, and the pairs that convert their quote currencies into the currency of the limits. */
-export function pairsOf(strategies: readonly Pick<StrategySource, 'bound'>[], config: Config): readonly string[] {
+export function pairsOf(
+  strategies: readonly Pick<StrategySource, 'bound'>[],
+  config: Config,
+): readonly string[] {
   const world = worldOf(config);
   const limits = config.controls.orderNotionalMax.currency;
   const traded = [...new Set(strategies.flatMap(({ bound }) => bound.pairs))];
@@ -92,11 +119,13 @@ export function standingFaults(standing: Standing): readonly Check[] {
 /** The same, without delaying the process. */
 export async function standingFaultsInTurns(standing: Standing): Promise<readonly Check[]> {
   const setup = standingSetup(standing);
-  return setup === undefined ? [] : faultsIn(await rehearseInTurns(setup, turn));
+  return setup === undefined ? [] : faultsIn(await rehearsed(setup));
 }
 
 function standingSetup({ config, strategies, now, state }: Standing): RehearsalSetup | undefined {
-  const sized = strategies.filter(({ enabled, bound, document }) => enabled !== false && isSized(bound, document, now));
+  const sized = strategies.filter(
+    ({ enabled, bound, document }) => enabled !== false && isSized(bound, document, now),
+  );
   if (sized.length === 0) return undefined;
   const starts = sized.map(({ document }) => startOf(document) ?? now);
   return rehearsalOf(config, {
@@ -113,13 +142,19 @@ const faultsIn = (rehearsal: Rehearsal): readonly Check[] =>
   refusalsOf(listingOf(rehearsal)).filter(({ verdict }) => verdict === 'refused');
 
 /** Whether the document alone determines when the strategy trades how much. */
-function isSized(bound: StrategySource['bound'], document: unknown, now: Instant): boolean {
-  const { side } = document as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- documents are objects
-  return bound.slots(now, undefined).length > 0 || (side !== undefined && bound.occurrences(now, 1) !== undefined);
+function isSized(
+  bound: StrategySource['bound'],
+  document: StrategySource['document'],
+  now: Instant,
+): boolean {
+  const { side } = document;
+  return (
+    bound.slots(now, undefined).length > 0 || (side !== undefined && bound.occurrences(now, 1) !== undefined)
+  );
 }
 
-function startOf(document: unknown): Instant | undefined {
-  const { start_time: start } = document as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- documents are objects
+function startOf(document: StrategySource['document']): Instant | undefined {
+  const { start_time: start } = document;
   return typeof start === 'string' ? parseTime(start) : undefined;
 }
 

@@ -122,14 +122,20 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   if (read === undefined)
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
   if ('problems' in read) return refused(desk, command, read.problems);
-  const checked = infeasible(desk, planFor(desk, read, command));
+  const before = planFor(desk, read, command);
+  const checked = before.begin.length === 0 ? { refused: [], running: [] } : infeasible(desk, before);
   return toObservable(andThen(checked, (faults) => reloaded(desk, command, read, faults)));
 }
 
 type Read = Exclude<ReturnType<StrategiesPort['read']>, { readonly problems: string }>;
 
 /** Applies files that were read. Strategies may have ended during the check of what begins. */
-function reloaded(desk: Desk, command: Reload, read: Read, { refused: unfit }: Infeasible): Observable<unknown> {
+function reloaded(
+  desk: Desk,
+  command: Reload,
+  read: Read,
+  { refused: unfit }: Infeasible,
+): Observable<unknown> {
   const planned = planFor(desk, read, command);
   const faults = [...planned.faults, ...unknownPairs(desk, planned.run), ...unfit.map(faultLine)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
@@ -283,7 +289,7 @@ interface Infeasible {
 export function infeasible(desk: Desk, { run, begin }: Planned): MaybeAsync<Infeasible> {
   const { ports, state } = desk;
   const known = { lives: state.lives, now: ports.clock.wall() };
-  const faults$ = begin.length === 0 ? undefined : ports.strategies?.infeasible?.(run, known);
+  const faults$ = ports.strategies?.infeasible?.(run, known);
   const isRefused = ({ strategy }: StrategyFault): boolean =>
     strategy === undefined ? begin.length > 0 : begin.some(({ id }) => id === strategy);
   return andThen(faults$, (faults = []) => ({
