@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addCalibrate } from '../../src/app/cli/calibrate-cli.ts';
-import { addData } from '../../src/app/cli/data-cli.ts';
 import { instant } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aTwap, started } from '../engine/harness.ts';
@@ -36,9 +34,8 @@ const DATA = ['--data', 'btcusd=btc.csv'];
 const commands: Readonly<Record<string, (line: readonly string[]) => Promise<Ran>>> = {
   alerts: async (line) => await look(cwd, ['alerts', ...desk, ...line]),
   backtest: async (line) => await backtest(cwd, line),
-  calibrate: async (line) =>
-    await runLine(addCalibrate, ['calibrate', ...line], { cwd, now: instant(BEGIN) }),
-  data: async (line) => await runLine(addData, ['data', ...line], { cwd }),
+  calibrate: async (line) => await runLine(['calibrate', ...line], { cwd, now: instant(BEGIN) }),
+  data: async (line) => await runLine(['data', ...line], { cwd }),
   plan: async (line) => await look(cwd, ['plan', ...config, ...line]),
   report: async (line) => await look(cwd, ['report', ...line]),
   sweep: async (line) => await sweep(cwd, line),

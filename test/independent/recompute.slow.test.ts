@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../support/command.ts';
@@ -110,7 +109,7 @@ async function both(name: Case, bars: Bars): Promise<{ readonly program: Told; r
     ...pairs.flatMap((pair) => ['--data', `${pair}=${pair}.csv`]),
     ...ASSUMED.flatMap((setting) => ['--assume', setting]),
   ];
-  const { code, err } = await runLine(addBacktest, line, {
+  const { code, err } = await runLine(line, {
     cwd,
     now: instant(0),
     config: 'config/paper.yaml',

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { exitCodes } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -15,7 +15,34 @@ import { readJournalState } from '../strategies/journal-state.ts';
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { modeOption } from '../cli/options.ts';
+import type { AddCommands } from '../cli/options.ts';
 import type { CommandIo, Given } from './io.ts';
+
+/** Adds `tranche validate`. */
+export const addValidate: AddCommands = (cli, { io, config, done }) => {
+  cli
+    .command('validate')
+    .description('check the config and strategies; report every problem with its location and a correction')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .addOption(modeOption())
+    .option(
+      '--connect',
+      'check everything that a start needs: machine, permissions, token, venue, clock, channels, journal; changes nothing',
+    )
+    .option('--json', 'print the result as JSON to stdout')
+    .action(async (files, { connect: isConnecting, ...options }) => {
+      if (isConnecting !== true) {
+        done(validate({ ...options, files }, io));
+        return;
+      }
+      if (files.length > 0)
+        throw new OperatorError('usage', '--connect checks the strategies of the config: name no files');
+      const { connect } = await import('../connect/connect.ts');
+      done(await connect(options, io));
+    });
+};
 
 export type ValidateOptions = Given<'config', 'json'> & {
   readonly files?: readonly string[] | undefined;

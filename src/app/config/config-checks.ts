@@ -2,6 +2,7 @@ import { readProxy } from './venue-proxy.ts';
 import type { VenueProxy } from './venue-proxy.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { COMMON_CURRENCIES, sidesOf } from '../../core/pairs.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
@@ -196,8 +197,9 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');
-    // The venue's currencies are not known yet, so this matches a pair by the currency that its name starts with.
-    if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
+    // The venue's currencies are not known yet: the pair's name and the named currencies tell its base.
+    const { base } = sidesOf(pair, [...COMMON_CURRENCIES, ...floors]);
+    if (!isSold || (base === undefined ? floors.size > 0 : floors.has(base))) continue;
     const message =
       'currencies that may be sold need a floor in live mode: write, for example, min_position: { btc: "0" }, or "-0.5" to permit that much on credit';
     problems.push(document.problem(['controls', 'min_position'], message));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { precisionsOf } from '../../core/instrument.ts';
 import type { Minimum } from '../../core/instrument.ts';
-import { splitPair } from '../../core/pairs.ts';
+import { COMMON_CURRENCIES, sidesOf, splitPair } from '../../core/pairs.ts';
 import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld } from '../../strategy/kernel.ts';
 import { listCurrencies } from '../../simulator/exchange/listing.ts';
@@ -295,18 +295,10 @@ function untraded(pair: string, traded: readonly string[], { venue }: Config): s
 function pathOfPair(value: unknown, pair: string): readonly string[] {
   if (!isRecord(value) || value['pair'] === pair) return ['pair'];
   const weights = value['target_weights'];
-  const asset = isRecord(weights) ? Object.keys(weights).find((each) => pair.startsWith(each)) : undefined;
-  return asset === undefined ? [] : ['target_weights', asset];
+  const assets = isRecord(weights) ? Object.keys(weights) : [];
+  const { base } = sidesOf(pair, assets);
+  return base === undefined || !assets.includes(base) ? [] : ['target_weights', base];
 }
-
-/**
- * Currencies that early checks may assume to exist. When the desk runs, the venue's list decides. Early checks skip the
- * units of a pair unless both of its currencies are among these.
- */
-export const COMMON_CURRENCIES =
-  'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
-    ' ',
-  );
 
 /** Returns what is known about pairs without a request to the venue. */
 export function worldOf(config: Config | undefined): CheckWorld {

@@ -40,8 +40,9 @@ export async function sweep(
 ): Promise<Ran> {
   let signal: (name: string) => void = () => undefined;
   let shown = '';
-  const ran = await runLine(
-    (cli, world) => {
+  const ran = await runLine(['sweep', ...DATA, '--workers', '1', ...line], {
+    cwd,
+    add(cli, world) {
       addSweep(cli, {
         ...world,
         io: {
@@ -63,8 +64,6 @@ export async function sweep(
         },
       });
     },
-    ['sweep', ...DATA, '--workers', '1', ...line],
-    { cwd },
-  );
+  });
   return { ...ran, err: shown + ran.err };
 }

@@ -5,7 +5,8 @@ import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { makeFolders } from '../../files/folders.ts';
 import { schemaText } from '../config/schema.ts';
 import { shownPath, whyUnreadable } from '../config/files.ts';
-import type { RunIo } from '../commands/io.ts';
+import type { AddCommands } from '../cli/options.ts';
+import type { RunIo } from './io.ts';
 
 /** Examples of this package that `init` writes; its tests load them. */
 const exampleFiles = [
@@ -30,15 +31,23 @@ export const initFiles: readonly string[] = [...exampleFiles, ...schemaFiles.key
 /** Folder of this package. */
 const examples = fileURLToPath(new URL('../../../', import.meta.url));
 
+/** Adds `tranche init`. */
+export const addInit: AddCommands = (cli, { io, done }) => {
+  cli
+    .command('init')
+    .description('write commented configs and strategies into a folder; never overwrites files')
+    .argument('[folder]', 'target folder', '.')
+    .action((folder) => {
+      done(init(folder, io));
+    });
+};
+
 /**
  * Writes commented configs and strategies into a folder. Writes nothing if one of the files exists.
  *
  * @throws OperatorError `storage` if a file cannot be written there.
  */
-export function init(
-  { folder = '.' }: { readonly folder?: string | undefined },
-  io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>,
-): number {
+export function init(folder: string, io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>): number {
   const target = resolve(io.cwd, folder);
   const taken = initFiles.filter((file) => existsSync(join(target, file)));
   if (taken.length > 0) {

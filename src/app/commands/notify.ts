@@ -1,26 +1,30 @@
-import { OperatorError, exitCodes } from '../../../core/errors.ts';
-import { forTerminal } from '../../../core/text/escape.ts';
-import { replaceableByOthers } from '../../../files/rights.ts';
-import { Undelivered, messageOf } from '../../../operate/notify/channel.ts';
-import { loadConfig } from '../../config/config.ts';
-import { systemClock } from '../../daemon/clock.ts';
-import { channelsOf } from '../../notify/channels.ts';
-import { commandFiles } from '../../notify/notify-config.ts';
-import type { CommandIo } from '../io.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { forTerminal } from '../../core/text/escape.ts';
+import { replaceableByOthers } from '../../files/rights.ts';
+import { Undelivered, messageOf } from '../../operate/notify/channel.ts';
+import { loadConfig } from '../config/config.ts';
+import { systemClock } from '../daemon/clock.ts';
+import { channelsOf } from '../notify/channels.ts';
+import { commandFiles } from '../notify/notify-config.ts';
+import type { AddCommands } from '../cli/options.ts';
+import type { CommandIo } from './io.ts';
 
-export interface NotifyTestOptions {
-  readonly config: string;
-  readonly channel: string;
-}
+/** Adds `tranche notify test`. Exit codes: 0 when the receiver accepts the message, 69 when it does not, 64 for an unknown channel. */
+export const addNotify: AddCommands = (cli, { io, config, done }) => {
+  cli
+    .command('notify')
+    .description('test the channels of operate.notify')
+    .command('test')
+    .description('send one message over a channel now')
+    .argument('<channel>', 'name of the channel in operate.notify.channels')
+    .addOption(config())
+    .action(async (channel, options) => {
+      done(await notifyTest(channel, options.config, io));
+    });
+};
 
-/**
- * Sends one message over a channel from this process, bypassing the outbox. Exit codes: 0 when the receiver accepts it,
- * 69 when it does not, 64 for a channel that the config does not have.
- */
-export async function notifyTest(
-  { config: file, channel: name }: NotifyTestOptions,
-  io: CommandIo,
-): Promise<number> {
+/** Sends one message over a channel from this process, bypassing the outbox. Returns the exit code. */
+async function notifyTest(name: string, file: string, io: CommandIo): Promise<number> {
   // The test needs no venue token, and paper mode requires none.
   const { config } = loadConfig(file, { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' });
   const notify = config.operate?.notify;
