@@ -124,6 +124,9 @@ export function reasonOf({ reason, detail, cuts }: PlannedSlice): {
   readonly detail: string;
 } {
   const cut = [...cuts].find(([code]) => !PIECES.has(code));
+  // A size that a cut takes below the minimum names the cut.
+  const [, code = '', figures = ''] = /; (\w+) (limit=.*)$/u.exec(detail ?? '') ?? [];
+  if (isReason(code)) return { reason: code, detail: figures };
   if (reason !== undefined && (cut === undefined || reason !== 'deadline'))
     return { reason, detail: detail ?? '' };
   return cut === undefined ? { reason: 'deadline', detail: '' } : { reason: cut[0], detail: cut[1] };
@@ -282,7 +285,7 @@ function sumsOf({ setup, desk, unpriced }: Rehearsal, { strategies }: Listing): 
       });
   }
   const peak = peakOf(slices.map(({ at }) => at));
-  const waitMs = Math.max(0, ...slices.map(({ at, orderedAt = at }) => orderedAt - at));
+  const waitMs = Math.max(0, ...slices.map(({ at, filledAt = at }) => filledAt - at));
   const most = (route: 'quote' | 'order'): string =>
     `${policy.pace.windows[route]?.max ?? 'any number of'} ${route}s`;
   checks.push({

@@ -30,8 +30,8 @@ export interface PlannedSlice {
   /** Currency of its size. */
   readonly currency: string;
   readonly at: Instant;
-  /** Time of its first order. */
-  orderedAt?: Instant | undefined;
+  /** Time of its first fill. */
+  filledAt?: Instant | undefined;
   /** Number of its orders. */
   orders: number;
   /** Largest value of its orders, in the currency of the limits. */
@@ -98,7 +98,10 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
       const life = desk.state.lives.get(id);
       const begunAt = life?.begunAt ?? from;
       const [pair] = bound.pairs;
-      const known = pair === undefined || standing === 'finished' ? undefined : desk.instruments.of(pair);
+      const known =
+        pair === undefined || life === undefined || standing === 'finished'
+          ? undefined
+          : desk.instruments.of(pair);
       const slots = standing === 'finished' ? [] : bound.slots(begunAt, known);
       const closed = standing === 'finished' ? [] : timesOf(source, from, until);
       return [
@@ -115,7 +118,8 @@ export function listingOf({ setup, records, desk, cutAt }: Rehearsal): Listing {
           passed: slots.filter(({ at }) => at < from).length,
           beyond: slots.filter(({ at }) => at >= until).length,
           waits: life?.waits ?? [],
-          progress: life?.state === undefined ? undefined : bound.progress(life.state),
+          progress:
+            life?.state === undefined || standing === 'finished' ? undefined : bound.progress(life.state),
           forecast: slots.length === 0 ? undefined : bound.forecast(begunAt, known),
         },
       ];
@@ -172,13 +176,13 @@ function noteOn(
   const slice = slices.get(`${body.parent} ${body.slice}`);
   if (slice === undefined) return;
   if (body.kind === 'intent') {
-    slice.orderedAt ??= at;
     slice.orders++;
     slice.worst = add(slice.worst, money(body.notional_usd));
     for (const [n, cut] of body.cuts.entries()) slice.cuts.set(cut, body.cut_notes?.[n] ?? '');
-  } else if (body.kind === 'fill')
+  } else if (body.kind === 'fill') {
+    slice.filledAt ??= at;
     slice.traded = add(slice.traded, quantity(slice.intent.by === 'quantity' ? body.quantity : body.amount));
-  else Object.assign(slice, { result: body.result, reason: body.reason, detail: body.detail });
+  } else Object.assign(slice, { result: body.result, reason: body.reason, detail: body.detail });
 }
 
 function standingOf(

@@ -95,7 +95,8 @@ export function rehearse(setup: RehearsalSetup): Rehearsal {
 
 /** The same in parts, between which the process may do other work. @throws OperatorError */
 export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehearsal> {
-  const { strategies, facts, from, until, currencies, state, slicesMax = Infinity } = setup;
+  const { facts, from, until, currencies, state, slicesMax = Infinity } = setup;
+  const strategies = setup.strategies.filter(({ bound }) => !bound.runsCode);
   const pairs = new Set([...setup.pairs, ...facts.prices.keys()]);
   const unpriced = new Set([...pairs].filter((pair) => !facts.prices.has(pair)));
   const records: StoredRecord[] = [];
@@ -128,11 +129,12 @@ export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehears
     },
   });
   if (state !== undefined) continueFrom(running.desk.state, state, strategies);
-  for (let part = 1; part < PARTS && cutAt === undefined; part++) {
+  const isCut = (): boolean => cutAt !== undefined;
+  for (let part = 1; part < PARTS && !isCut(); part++) {
     if (running.run(instant(from + Math.round(((until - from) * part) / PARTS)))) break;
     yield;
   }
-  if (cutAt === undefined) running.run();
+  if (!isCut()) running.run();
   return { setup, desk: running.desk, model, records, unpriced, cutAt };
 }
 

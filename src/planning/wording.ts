@@ -111,6 +111,7 @@ function summaryOf(strategy: PlannedStrategy, plan: Plan): readonly string[] {
       `${count(slices.length, 'slice')}, ${totals(slices, strategy.progress)}${cost === undefined ? '' : `; ${costText(cost)}`}`,
     );
   }
+  if (source.bound.runsCode) lines.push('its own code decides when it runs: its trades are not planned');
   if (standing !== undefined) lines.push(STANDING[standing]);
   if (finished !== undefined && slices.length === 0 && finished.reason !== 'invalid_plan')
     lines.push(`ends at ${seconds(finished.at)} UTC: ${finished.note}`);
@@ -120,7 +121,9 @@ function summaryOf(strategy: PlannedStrategy, plan: Plan): readonly string[] {
   if (standing !== 'finished')
     lines.push(
       ...source.bound.notes,
-      ...(finished === undefined ? [...new Set(waits.flatMap(waitWords))] : []),
+      ...(finished === undefined
+        ? [...new Set(waits.flatMap((wait) => waitWords(wait, strategy.progress)))]
+        : []),
     );
   if (isCut) lines.push('there are more times than the plan covers: plan fewer days');
   return lines;
@@ -133,11 +136,11 @@ const STANDING = {
 } as const;
 
 /** What a plan at constant prices cannot contain. */
-function waitWords(wait: Wait): readonly string[] {
+function waitWords(wait: Wait, progress: ParentProgress | undefined): readonly string[] {
   switch (wait.on) {
     case 'price':
       return [
-        `waits for ${wait.pair} ${wait.is.replaceAll('_', ' ')} ${wait.level}, which prices that stay cannot reach`,
+        `waits for ${wait.pair} ${wait.is.replaceAll('_', ' ')} ${wait.level}${progress === undefined ? '' : ` with ${progress.left} ${progress.currency} left`}, which prices that stay cannot reach`,
       ];
     case 'inflow':
       return [`waits for more than ${wait.above} ${wait.currency}, which only a deposit can bring`];

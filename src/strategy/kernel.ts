@@ -160,6 +160,8 @@ export interface Strategy<State> {
   readonly needsValuation: boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms: boolean;
+  /** Whether steps run a user's code in another process, which `plan` does not do. */
+  readonly runsCode: boolean;
   /**
    * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
    * it. Omitted by kinds without occurrences.
@@ -227,6 +229,7 @@ export const defineStrategy = <Params, State>(kind: StrategyKind<Params, State>)
       bars: () => [],
       needsValuation: false,
       needsTerms: false,
+      runsCode: false,
       runFault: () => noOccurrences(kind.kind),
       isReplaceable: () => false,
       progress: () => undefined,

@@ -16,13 +16,15 @@ interface Wanted {
   /** Only this strategy. */
   readonly strategy: string | undefined;
   readonly until: Instant;
+  /** Default: `SLICES_MAX`. */
+  readonly slicesMax?: number | undefined;
 }
 
 /** Lets the running strategies continue on virtual time with the current account, prices and limits. @throws Refusal */
 export async function rehearsedDesk(
   desk: Desk,
   config: Config,
-  { strategy, until }: Wanted,
+  { strategy, until, slicesMax = SLICES_MAX }: Wanted,
 ): Promise<Rehearsal> {
   const { state, references, instruments, policy, strategies: running, ports } = desk;
   const strategies = [...running.sources.values()].filter(
@@ -53,7 +55,7 @@ export async function rehearsedDesk(
     from: ports.clock.wall(),
     until,
     state,
-    slicesMax: SLICES_MAX,
+    slicesMax,
   });
   return await rehearsed({ ...setup, policy: { ...setup.policy, limits: policy.limits } });
 }

@@ -134,7 +134,7 @@ async function plannedSlices(desk: Desk, config: Config, query: Spanned): Promis
   if (strategy === undefined || parent !== undefined || !desk.strategies.sources.has(strategy)) return [];
   const horizon = until ?? later(desk.ports.clock.wall(), HORIZON_MS);
   const { rehearsedDesk } = await import('./desk-plan.ts');
-  const { strategies } = listingOf(await rehearsedDesk(desk, config, { strategy, until: horizon }));
+  const { strategies } = listingOf(await rehearsedDesk(desk, config, { strategy, until: horizon, slicesMax: PLANNED_MAX }));
   return strategies
     .flatMap(({ slices }) => slices)
     .filter(({ at }) => since === undefined || at >= since)
@@ -156,3 +156,5 @@ async function plannedSlices(desk: Desk, config: Config, query: Spanned): Promis
 }
 
 const HORIZON_MS = 7 * DAY_MS;
+/** Largest number of planned slices in the list. */
+const PLANNED_MAX = 500;

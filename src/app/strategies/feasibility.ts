@@ -93,7 +93,7 @@ export function pairsOf(
 /** Days that the checks of `validate` and of a start cover, from the last start of a strategy. */
 const DAYS = 7;
 /** Number of slices that they cover. The limits hold for the others when they are due. */
-const SLICES_MAX = 2_000;
+const SLICES_MAX = 500;
 
 export interface Standing {
   readonly config: Config;
