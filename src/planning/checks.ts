@@ -8,14 +8,17 @@ import {
   negate,
   NO_MONEY,
   NO_QUANTITY,
+  ratio,
   roundEven,
   text,
 } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { isReason, reasons } from '../core/reasons.ts';
+import { DOCUMENTED_LEVEL, settlementWords } from '../core/risk/headroom.ts';
 import type { Reason } from '../core/reasons.ts';
 import { HOUR_MS, instant, isoOf, SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { valuedNow } from '../engine/market/headroom.ts';
 import { isShort, paidFor } from './listing.ts';
 import type { Listing, PlannedSlice, PlannedStrategy } from './listing.ts';
 import type { Rehearsal } from './rehearse.ts';
@@ -269,6 +272,7 @@ function sumsOf({ setup, desk, unpriced }: Rehearsal, { strategies }: Listing): 
       'funds',
       `funds by ${facts.funds.from}: sufficient for every slice; balances go from ${changesOf(facts.funds.balances, balances)}`,
     );
+    const level = desk.pts.level ?? ratio(DOCUMENTED_LEVEL);
     const debts = [...balances].filter(([, held]) => isBelowZero(held));
     if (debts.length === 0)
       ok(
@@ -281,7 +285,7 @@ function sumsOf({ setup, desk, unpriced }: Rehearsal, { strategies }: Listing): 
       checks.push({
         check: 'settlement',
         verdict: 'note',
-        says: `a debt of ${debts.map(([currency, held]) => `${figure(negate(held))} ${currency}`).join(', ')} is left at the end, if the risk mode of its pairs is Enabled; no settle strategy has closed it by then`,
+        says: `a debt of ${debts.map(([currency, held]) => `${figure(negate(held))} ${currency}`).join(', ')} is left at the end, if the risk mode of its pairs is Enabled: no settle strategy has closed it by then, and the venue settles positions with ${settlementWords(valuedNow(desk) ?? [], level).join(' or ') || 'no price'}`,
       });
   }
   const peak = peakOf(slices.map(({ at }) => at));

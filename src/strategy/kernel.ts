@@ -3,7 +3,7 @@ import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
 import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/reference-price.ts';
-import type { Money, Quantity } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { Basis, Targets, Valued } from '../core/risk/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Debt } from '../core/risk/settling.ts';
@@ -36,6 +36,11 @@ export interface View {
   readonly debts: ReadonlyMap<string, Debt>;
   /** Returns the cost of borrowing a currency, as last reported; `undefined` if the venue reported none. */
   rateOf(currency: string): FundingRate | undefined;
+  /**
+   * Returns how much of which debt must be repaid until equity / exposure is `headroom` above the liquidation level, the largest
+   * debt first; nothing if it is. `undefined` if unknown.
+   */
+  excessDebts(headroom: Ratio): ReadonlyMap<string, Quantity> | undefined;
   /** Returns the risk mode of a pair; `undefined` if unknown or too old. */
   modeOf(pair: string): RiskMode | undefined;
   /**
