@@ -421,7 +421,7 @@ export interface StrategiesPort {
   infeasible?(
     run: readonly StrategySource[],
     known: { readonly lives: ReadonlyMap<string, StrategyRun>; readonly now: Instant },
-  ): readonly StrategyFault[];
+  ): MaybeAsync<readonly StrategyFault[]>;
 }
 
 /** A request to the venue, or a cool-down that the venue demanded until `boot`. */

@@ -165,11 +165,8 @@ export interface Strategy<State> {
   readonly needsValuation: boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms: boolean;
-  /**
-   * Whether `plan` computes a decision based on the current account. This is for kinds that know no slot in advance and
-   * decide a whole round together.
-   */
-  readonly isEstimated: boolean;
+  /** Whether steps run a user's code in another process, which `plan` does not do. */
+  readonly runsCode: boolean;
   /**
    * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
    * it. Omitted by kinds without occurrences.
@@ -191,8 +188,6 @@ export interface Strategy<State> {
   slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
   looks(begunAt: Instant): readonly Instant[];
-  /** Returns the slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
-  slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
   /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
   ceiling(instrument: Instrument): Ceiling | undefined;
   /**
@@ -239,13 +234,12 @@ export const defineStrategy = <Params, State>(kind: StrategyKind<Params, State>)
       bars: () => [],
       needsValuation: false,
       needsTerms: false,
-      isEstimated: false,
+      runsCode: false,
       runFault: () => noOccurrences(kind.kind),
       isReplaceable: () => false,
       progress: () => undefined,
       slots: () => [],
       looks: () => [],
-      slotsAt: () => [],
       ceiling: () => undefined,
       occurrences: () => undefined,
       notes: [],

@@ -29,7 +29,7 @@ function expectedBalances({ state }: Desk, except?: string): ReadonlyMap<string,
 }
 
 /** Balances at the newest prices; `undefined` while one is unknown. What no pair prices counts for nothing, unless it is a debt. */
-const valuedNow = ({ state, rates }: Desk): readonly Holding[] | undefined =>
+export const valuedNow = ({ state, rates }: Desk): readonly Holding[] | undefined =>
   holdingsOf(
     [...(state.balances ?? [])].filter(
       ([currency, amount]) => amount.lt(0) || rates.pairs(currency, USD) !== undefined,

@@ -127,8 +127,10 @@ const whenTold = (
   look: (life: StrategyRun) => SliceOutcome | undefined,
 ): Observable<StrategyWake> =>
   outcomes$.pipe(
-    mergeMap((strategies) => {
-      const life = strategies.has(strategy) ? state.lives.get(strategy) : undefined;
+    // Every waiting strategy is asked after every outcome, so the others must cost little.
+    filter((strategies) => strategies.has(strategy)),
+    mergeMap(() => {
+      const life = state.lives.get(strategy);
       const outcome = life && look(life);
       return outcome === undefined ? [] : [outcomeWake(ports, strategy, outcome)];
     }),
