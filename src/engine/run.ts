@@ -28,6 +28,7 @@ import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { FencedOut } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
+import { GUARD } from './state/strategy-source.ts';
 import { SOON_AFTER_START_MS } from './state/death.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
 import { halts, operate } from './operator/operator-commands.ts';
@@ -56,13 +57,16 @@ export interface RunOptions extends TakeOverOptions {
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
-  const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
   const done = desk.changed$.pipe(filter(() => isDone(desk)));
   let why = 'done';
-  const requested = drains.pipe(
+  let wasReady = false;
+  const requested = desk.ports.operator$.pipe(
+    filter((command) => command.do === 'drain'),
+    take(1),
     tap((command) => {
       ({ why } = command);
     }),
+    shareReplay(1),
   );
   const full = diskIsFull(desk).pipe(
     tap(() => {
@@ -80,7 +84,8 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const reloads$ = patientReloads(desk);
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$, reloads$)));
-  const closing = hasClosingRead ? closingRead(desk) : EMPTY;
+  // A stop before the desk may trade does not wait, because the next start reads the account.
+  const closing = hasClosingRead ? defer(() => closingRead(desk, wasReady ? NEVER : requested)) : EMPTY;
   const confirmed = (): Partial<StoppedRecord> =>
     hasClosingRead && desk.state.isUnconfirmed ? { closing_read: closingReadDue(desk) === undefined } : {};
   const stopped = defer(() =>
@@ -98,7 +103,10 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
         }),
       ),
   );
-  const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
+  const ready = defer(() => {
+    wasReady = !desk.isStopping;
+    return wasReady ? of('ready' as const) : EMPTY;
+  });
   // Commands take effect as soon as they can be recorded, because a halt must not wait for the venue.
   const commanded = merge(
     operate(desk),
@@ -218,6 +226,7 @@ export function isDone({ strategies, state }: Desk): boolean {
   if (state.slices.size > 0 || state.attempts.size > 0) return false;
   for (const request of state.approvals.all())
     if (isLasting(request.proposal.for) && isUndecided(request)) return false;
-  for (const id of strategies.sources.keys()) if (state.lives.get(id)?.finished === undefined) return false;
+  for (const id of strategies.sources.keys())
+    if (id !== GUARD && state.lives.get(id)?.finished === undefined) return false;
   return true;
 }

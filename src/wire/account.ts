@@ -37,6 +37,8 @@ export interface TransactionDetail extends Transaction {
   readonly wallet: string;
   /** Pair of a trade, lower case. */
   readonly pair: string;
+  /** The action as the venue sends it. */
+  readonly sentAction: string;
 }
 
 /** `GET /v1/account/transactions`, as the venue sends it. Spec: "Transaction". */
@@ -120,8 +122,18 @@ function transactionOf(element: unknown): Transaction {
       ? {}
       : { heldUntil: stampOf(hold) ?? isoTimeOf(hold) ?? instant(TIME_MAX) }),
     ...(spoiled.length === 0 ? {} : { spoiled }),
+    ...(isSettlement(row) ? { isSettlement: true } : {}),
   };
 }
+
+/**
+ * Whether a row says that the venue settled a position: by its text, and without the ids of an order, as a position that is
+ * settled by transfer has no closing order. No document shows such a row.
+ */
+const isSettlement = (row: Row): boolean =>
+  ['order_id', 'client_order_id', 'trade_id'].every((id) => isMissing(row[id])) &&
+  namesSettlement(textOf(row['description'] ?? row['Description']));
+export const namesSettlement = (description: string): boolean => /\b(?:settle|liquidat)/iu.test(description);
 
 /** Not control characters or lone surrogates, which some databases refuse. */
 const NO_TEXT = /[\p{Cc}\p{Cs}]/u;
@@ -193,6 +205,7 @@ function detailOf(element: unknown): TransactionDetail {
     addedBy: textOf(row['added_by_user_email']),
     wallet: textOf(row['wallet_display_id']),
     pair: textOf(row['symbol']).toLowerCase(),
+    sentAction: textOf(row['action']).trim(),
   };
 }
 

@@ -134,7 +134,7 @@ export const modes: readonly Mode[] = [
     tests: [[engine('refusals'), 'ends the slice after one request if it says that the pair is not supported']] },
   { row: 40, what: 'the venue refuses the token', alert: { none: 'the desk halts: `tranche_desk_state`, `/readyz`' },
     tests: [[engine('refusals'), 'halts the desk if it is a %i: a restart does not lift the halt, but a person does']] },
-  { row: 41, what: 'an answer cannot be parsed', alert: 'pair_paused',
+  { row: 41, what: 'an answer cannot be parsed', alert: 'parent_paused',
     tests: [[core('answer'), 'counts as a failed attempt if the answer is lost or unreadable'], [venue('trading'), 'is garbled if the response is %s'], [engine('controls'), 'is paused after five unusable answers in a row']] },
   { row: 42, what: 'the venue redirects', alert: { none: 'the desk does not follow; the attempt fails' },
     tests: [[venue('http'), 'does not follow a redirect with status %s']] },

@@ -9,9 +9,9 @@ import type { Config, Mode } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
-import { faultWords, standingFaults } from '../planning/standing-faults.ts';
-import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
-import type { JournalSnapshot, SnapshotRun } from '../strategies/journal-snapshot.ts';
+import type { KnownState } from '../../planning/rehearse.ts';
+import { faultWords, standingFaults } from '../strategies/feasibility.ts';
+import { readJournalState } from '../strategies/journal-state.ts';
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
@@ -86,9 +86,7 @@ function infeasible(
   { now, cwd }: CommandIo,
 ): readonly FileProblem[] {
   if (config === undefined) return [];
-  const begun = begunIn(config.journal);
-  const life = (strategy: string): SnapshotRun | undefined => begun?.life(strategy);
-  return standingFaults({ config, strategies, now, life }).map((fault) => {
+  return standingFaults({ config, strategies, now, state: stateIn(config.journal) }).map((fault) => {
     const one = strategies.find(({ id }) => id === fault.strategy);
     const place = one === undefined ? { file: shownPath(config.file, cwd), line: 1 } : one;
     return {
@@ -102,10 +100,10 @@ function infeasible(
   });
 }
 
-/** Reads the snapshot; `undefined` for an unreadable journal, which the commands that need a journal report. */
-function begunIn(journal: string): JournalSnapshot | undefined {
+/** Reads the journal; `undefined` for an unreadable one, which the commands that need a journal report. */
+function stateIn(journal: string): KnownState | undefined {
   try {
-    return readJournalSnapshot(journal);
+    return readJournalState(journal);
   } catch {
     return undefined;
   }

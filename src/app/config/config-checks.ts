@@ -58,6 +58,7 @@ const facts = z.object({
     })
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
+  pts: z.record(z.string(), z.unknown()).default({}).catch({}),
   journal: z.string().optional().catch(undefined),
 });
 type Facts = z.output<typeof facts>;
@@ -92,6 +93,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
+    ...checkHeadroom(raw, document, context.mode),
   ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined, proxy: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -140,6 +142,18 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
     problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
   }
   return problems;
+}
+
+/** Checks that the desk uses credit and can learn the liquidation level. A simulated venue in the same process states it. */
+function checkHeadroom({ pts, venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+  const { min_headroom: room, use } = pts;
+  const isTold = mode === 'paper' || venue.capabilities.account_feed;
+  if (room === undefined || (use === 'when_enabled' && isTold)) return [];
+  const message =
+    use === 'when_enabled'
+      ? 'only the account feed states the liquidation level: write venue.capabilities.account_feed: true'
+      : 'without credit there is no headroom: write use: when_enabled, or remove min_headroom';
+  return [document.problem(['pts', 'min_headroom'], message)];
 }
 
 /** Checks that the URL of a PostgreSQL journal is valid and that every start continues the same journal. */

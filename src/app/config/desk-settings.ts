@@ -75,6 +75,7 @@ export function deskSettingsOf(
       creditMax: pts.creditMax,
       carryBpsMax: pts.carryBpsMax,
       holdingMs: pts.holdingMs,
+      headroomMin: pts.headroomMin,
     },
     reference: {
       intervalMs: REFERENCE_INTERVAL_MS,

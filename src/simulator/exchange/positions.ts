@@ -55,7 +55,7 @@ interface CreditTrade extends Filled {
   readonly currency: string;
 }
 
-interface Position {
+export interface Position {
   readonly id: string;
   readonly account: string;
   readonly pair: string;
@@ -164,6 +164,11 @@ export class Positions {
   /** Oldest first. */
   of(account: string): readonly PtsPosition[] {
     return this.all.filter((each) => each.account === account).map((each) => this.view(each));
+  }
+
+  /** Positions that are not repaid, oldest first. */
+  open(): Iterable<Position> {
+    return this.active.values();
   }
 
   /** Interest of an account, newest first. */

@@ -51,6 +51,7 @@ function wordsOf(body: Json): readonly string[] {
         `  ${plain(one['at'])}  ${plain(one['strategy'])}  ${one['side'] === 'buy' ? 'bought' : 'sold'} ${people(one['quantity'])} ${plain(one['base'])} at ${people(one['price'])} = ${people(one['amount'])} ${plain(one['quote'])}`,
     ),
     ...holdingWords(body),
+    ...namesOf(body['credit']).map((line) => `credit: ${line}`),
     ...listOf(body['prices']).map((one) =>
       one['mid'] === undefined
         ? `price ${plain(one['pair'])}: no fresh price`

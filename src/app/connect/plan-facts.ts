@@ -6,7 +6,7 @@ import type { Quantity } from '../../core/money.ts';
 import type { Quote } from '../../core/venue.ts';
 import { toObservable } from '../../engine/maybe-async.ts';
 import type { VenuePort } from '../../engine/ports.ts';
-import type { KnownPrice, PlanFacts } from '../../planning/plan.ts';
+import type { Facts, KnownPrice } from '../../planning/rehearse.ts';
 import { listCurrencies } from '../../simulator/exchange/listing.ts';
 import type { Config } from '../config/config.ts';
 import { readHoldings } from '../config/holdings.ts';
@@ -23,10 +23,7 @@ export interface FactOptions {
   readonly offline?: boolean | undefined;
 }
 
-export interface Found {
-  readonly prices: ReadonlyMap<string, KnownPrice>;
-  readonly precisions: ReadonlyMap<string, number>;
-  readonly funds: PlanFacts['funds'];
+export interface Found extends Facts {
   /** Messages to people about failed requests. */
   readonly notices: readonly string[];
 }
@@ -130,7 +127,7 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
 
 const QUOTES_APART_MS = 300;
 
-async function fundsOf(venue: VenuePort, notices: string[]): Promise<PlanFacts['funds']> {
+async function fundsOf(venue: VenuePort, notices: string[]): Promise<Facts['funds']> {
   if (venue.balances === undefined)
     return { missing: 'venue.capabilities.balances is off: give --holdings usd=…,btc=…' };
   const rows = await attempt(venue.balances(), 'the balances', notices);
