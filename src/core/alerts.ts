@@ -75,7 +75,7 @@ export const alerts = {
     severity: 'critical',
     says: 'the venue settled positions of the account by itself, because its equity fell below the liquidation level, or on its own terms',
     runbook:
-      '`rows` lists what the venue moved; the desk has booked it, and no strategy counts it as its trade. `tranche status` shows equity, exposure and the prices at which the venue settles next. Repay debt or add funds, and set or raise `pts.min_headroom`, so that the desk reduces its positions earlier.',
+      '`rows` lists what the venue moved; the desk has booked it, and no strategy counts it as its trade. The status shows equity, exposure and the prices at which the venue settles next. Repay debt or add funds, and set or raise `pts.min_headroom`, so that the desk reduces its positions earlier.',
   },
   account_unreadable: {
     severity: 'warning',

@@ -4,7 +4,7 @@
  */
 export const reasons = {
   // nothing to do
-  inside_band: 'every weight lies inside its drift band',
+  inside_band: 'every weight that a trade may move lies inside its drift band',
   below_min_trade: 'the required trades are smaller than min_trade_notional',
   turnover_capped: 'the trade was cut to max_turnover',
   finished: 'the parent is complete',
@@ -27,7 +27,7 @@ export const reasons = {
     "the pair's risk mode or the account's available exposure is unknown or stale, so no credit is used",
   pts_credit:
     "pts.use, pts.max_credit, pts.min_headroom or the venue's available exposure does not allow as much credit as the trade needs",
-  venue_maximum: "the size was cut to the venue's largest quote; the rest follows",
+  venue_maximum: "the size was cut to the venue's largest quote; the rest follows, in at most 40 pieces",
   size_impact:
     'the size was cut because a larger size would cost more than size_ladder.max_impact_bps; the rest follows',
   // controls
@@ -42,7 +42,8 @@ export const reasons = {
   approval_refused: 'the required approval was refused, or nobody gave it in time',
   not_allowed: 'controls.pairs does not list the pair, or controls.sides not the side',
   selling_off: 'selling is disabled; set venue.sell_path to enable it',
-  order_size: 'the order would exceed controls.max_order_notional or controls.max_order_quantity',
+  order_size:
+    'the order would exceed controls.max_order_notional or controls.max_order_quantity, or the slice 40 orders within them',
   day_limit:
     'the day would exceed controls.max_day_notional, controls.max_pair_day_notional or controls.max_day_cost',
   position_limit: 'the balance would fall below controls.min_position or rise above controls.max_position',

@@ -57,13 +57,16 @@ export interface RunOptions extends TakeOverOptions {
  */
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
-  const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
   const done = desk.changed$.pipe(filter(() => isDone(desk)));
   let why = 'done';
-  const requested = drains.pipe(
+  let wasReady = false;
+  const requested = desk.ports.operator$.pipe(
+    filter((command) => command.do === 'drain'),
+    take(1),
     tap((command) => {
       ({ why } = command);
     }),
+    shareReplay(1),
   );
   const full = diskIsFull(desk).pipe(
     tap(() => {
@@ -81,7 +84,8 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const reloads$ = patientReloads(desk);
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$, reloads$)));
-  const closing = hasClosingRead ? closingRead(desk) : EMPTY;
+  // A stop before the desk may trade does not wait, because the next start reads the account.
+  const closing = hasClosingRead ? defer(() => closingRead(desk, wasReady ? NEVER : requested)) : EMPTY;
   const confirmed = (): Partial<StoppedRecord> =>
     hasClosingRead && desk.state.isUnconfirmed ? { closing_read: closingReadDue(desk) === undefined } : {};
   const stopped = defer(() =>
@@ -99,7 +103,10 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
         }),
       ),
   );
-  const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
+  const ready = defer(() => {
+    wasReady = !desk.isStopping;
+    return wasReady ? of('ready' as const) : EMPTY;
+  });
   // Commands take effect as soon as they can be recorded, because a halt must not wait for the venue.
   const commanded = merge(
     operate(desk),

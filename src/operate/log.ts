@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { destination as openDestination, pino } from 'pino';
@@ -60,7 +60,7 @@ export function createLog({
   now,
   secrets = [],
 }: LogOptions): Log {
-  let bytes = file === undefined ? 0 : sizeOf(file);
+  let inode = file === undefined ? 0 : inodeOf(file);
   let tries = Number.POSITIVE_INFINITY;
   const out = openDestination({
     dest: file ?? process.stderr.fd,
@@ -76,14 +76,22 @@ export function createLog({
   const clean = cleaner(secrets);
   const measured = (line: string): string => {
     const cleaned = clean(line);
-    if (file === undefined) return cleaned;
-    bytes += Buffer.byteLength(cleaned);
-    if (bytes > fileBytesMax) {
-      bytes = Buffer.byteLength(cleaned);
-      putAside(file);
-      out.reopen();
+    try {
+      if (file !== undefined) follow(file, Buffer.byteLength(cleaned));
+    } catch {
+      // Without a new file, the line goes to the old one.
     }
     return cleaned;
+  };
+  /** Opens a new file if the old one is full, was renamed, or was removed, as logrotate does. */
+  const follow = (path: string, length: number): void => {
+    const there = statSync(path, { throwIfNoEntry: false });
+    const isFull = there !== undefined && there.size + length > fileBytesMax;
+    if (isFull) renameSync(path, `${path}.1`);
+    if (!isFull && there?.ino === inode) return;
+    const created = inodeOf(path);
+    out.reopen();
+    inode = created;
   };
   const logger = pino(
     {
@@ -172,27 +180,15 @@ export function cleaner(secrets: readonly LogSecret[]): (line: string) => string
 /** Replaces a line that contains a secret in encoded form. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that contained an encoded secret"}\n';
 
-/** The file may have been moved or removed. Writing continues to the old file until the log is reopened. */
-function putAside(file: string): void {
-  try {
-    renameSync(file, `${file}.1`);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-}
-
-/**
- * Returns the number of bytes in the file, which is created if it does not exist. @throws OperatorError `storage` when
- * it cannot be written.
- */
-function sizeOf(file: string): number {
+/** Returns the inode of the file, which is created if it does not exist. @throws OperatorError `storage` when it cannot be written. */
+function inodeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // The file with this name must not be a link to something else.
     const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
     const descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
     try {
-      return fstatSync(descriptor).size;
+      return fstatSync(descriptor).ino;
     } finally {
       closeSync(descriptor);
     }

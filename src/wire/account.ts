@@ -37,6 +37,8 @@ export interface TransactionDetail extends Transaction {
   readonly wallet: string;
   /** Pair of a trade, lower case. */
   readonly pair: string;
+  /** The action as the venue sends it. */
+  readonly sentAction: string;
 }
 
 /** `GET /v1/account/transactions`, as the venue sends it. Spec: "Transaction". */
@@ -203,6 +205,7 @@ function detailOf(element: unknown): TransactionDetail {
     addedBy: textOf(row['added_by_user_email']),
     wallet: textOf(row['wallet_display_id']),
     pair: textOf(row['symbol']).toLowerCase(),
+    sentAction: textOf(row['action']).trim(),
   };
 }
 

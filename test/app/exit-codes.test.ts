@@ -140,7 +140,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     [64, ['--vary', 'slices.x=1,2'], 'without settings of its own'],
     [78, ['--vary', 'slicse=1,2'], 'did you mean "slices"?'],
     [78, ['--vary', 'pair=btcusd,ethusd'], 'no tape for ethusd: add --data ethusd=FILE'],
-    [64, ['--vary', 'slices=1,2', '--by', 'cost'], '--by: expected one of cost_bps'],
+    [64, ['--vary', 'slices=1,2', '--by', 'cost'], '--by: expected one of execution_bps'],
     [64, ['--vary', 'slices=1,2', '--risk', 'x'], '--risk: expected one of'],
     [64, ['--vary', 'slices=1,2', '--walk-forward', '0'], 'a whole number from 1 to 100'],
     [64, ['--vary', 'slices=1,2', '--samples', '3'], 'the grid has only 2 settings'],

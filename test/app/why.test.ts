@@ -49,7 +49,7 @@ describe('tranche why', () => {
       0,
       /^2026-01-05 00:00:\d\d\.?\d* UTC {2}buys {2}slice 0: bought 0\.5 btc for \d\d,\d{3}\.?\d* usd$/mu,
       /^2026-01-05 00:05:00\.?\d* UTC {2}dear {2}slice 0: did not buy 0\.5 btc: expired.*: the quoted price is worse than limit_price \(limit 1, here \d\d,\d{3}/mu,
-      /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: woke without trading: every weight lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
+      /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: woke without trading: every weight that a trade may move lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
       /dear {2}slice 1: buy 0\.75 btc is under way; its last attempt: discarded/u,
       'limit_price 1',
       'inside_band 1',

@@ -275,12 +275,32 @@ describe('a slice above the maximum of the venue', () => {
     });
   });
 
-  it('waits if the maximum is close to zero, or if more than forty pieces would be needed', () => {
-    expect(refused({ maximum: money('0.001') }).reason).toBe('venue_maximum');
-    expect(refused({ maximum: money('0'), wanted: byAmount('100') }).reason).toBe('venue_maximum');
+  it('waits if the maximum is close to zero', () => {
+    for (const over of [{ maximum: money('0.001') }, { maximum: money('0'), wanted: byAmount('100') }]) {
+      expect(refused(over).reason).toBe('venue_maximum');
+      expect(refused(over).isFinal).toBeUndefined();
+    }
+  });
+
+  it('is requested in the largest pieces if more than forty would be needed, and ends after forty', () => {
     const large = { wanted: byQuantity('40'), availableQuote: quantity('1e6') };
-    expect(sizeText({ ...large, maximum: money('100') })).toBe('1');
-    expect(refused({ ...large, maximum: money('99.99') }).reason).toBe('venue_maximum');
+    expect(sized({ ...large, maximum: money('100') })).toMatchObject({
+      size: byQuantity('1'),
+      isShort: false,
+    });
+    const short = { ...large, maximum: money('99.99') };
+    expect(sized(short)).toMatchObject({ size: byQuantity('0.9999'), isPiece: true, isShort: true });
+    expect(sized({ ...short, filledOrders: 39 }).size).toEqual(byQuantity('0.9999'));
+    expect(refused({ ...short, filledOrders: 40 })).toEqual({
+      reason: 'venue_maximum',
+      note: 'limit=40 pieces of at most 0.9999 btc value=40 btc left',
+      isFinal: true,
+    });
+    const byLimit = { ...large, orderMax: quantity('0.5') };
+    expect(sized(byLimit)).toMatchObject({ size: byQuantity('0.5'), cuts: ['order_size'] });
+    expect(refused({ ...byLimit, filledOrders: 40 }).reason).toBe('order_size');
+    // A remainder that one order can trade is not left.
+    expect(sized({ maximum: money('100'), filledOrders: 40 }).cuts).toEqual([]);
   });
 
   it('is requested in the largest piece if even pieces would be below the minimum', () => {
@@ -288,12 +308,12 @@ describe('a slice above the maximum of the venue', () => {
     expect(sizeText(over)).toBe('11');
   });
 
-  it('is the exact sum of its pieces, each within the maximum and none far below half of it', () => {
+  it('is the exact sum of at most forty pieces, each within the maximum and none far below half of it', () => {
     const side = fc.constantFrom<Side>('buy', 'sell');
     const cents = fc.integer({ min: 2_000, max: 50_000_000 });
     fc.assert(
       fc.property(side, fc.boolean(), cents, cents, (onSide, byBase, whole, most) => {
-        fc.pre(whole > most && whole / most < 40);
+        fc.pre(whole > most);
         const maximum = money(`${most}e-2`);
         let left = byBase ? byQuantity(`${whole}e-4`) : byAmount(`${whole}e-2`);
         const total = amountOf(left);
@@ -301,7 +321,9 @@ describe('a slice above the maximum of the venue', () => {
         for (let n = 0; !isNothing(left); n++) {
           if (n > 50) throw new Error('the pieces do not end');
           const rich = { availableBase: quantity('1e9'), availableQuote: quantity('1e12') };
-          const piece = sized({ ...rich, side: onSide, wanted: left, maximum });
+          const asked = { ...rich, side: onSide, wanted: left, maximum, filledOrders: n };
+          const piece = sizeSlice(aQuestion(asked));
+          if ('reason' in piece) return n === 40 && piece.isFinal === true && whole > 40 * most;
           const size = amountOf(piece.size);
           const worth =
             piece.size.by === 'quantity' ? cost(price('100'), piece.size.quantity) : piece.size.amount;
@@ -311,7 +333,7 @@ describe('a slice above the maximum of the venue', () => {
           done = add(done, size);
           left = leftOf(left, quantity(byBase ? size.toFixed() : '0'), money(byBase ? '0' : size.toFixed()));
         }
-        expect(done.eq(total)).toBe(true);
+        return done.eq(total);
       }),
     );
   });

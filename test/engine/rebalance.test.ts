@@ -186,11 +186,18 @@ describe('a leg above a limit per order', () => {
     expect(sidesOf(bench)).toEqual([...repeated(5, 'sell btcusd'), 'buy ethusd']);
   });
 
-  it('is refused if the limit would cut it into more than 40 pieces', () => {
+  it('is traded in 40 pieces if the limit would need more, and the rest is left with that reason', () => {
     const bench = large({ policy: { ...calm, limits: { ...limits, orderNotionalMax: money('1000') } } });
-    expect(totals(bench)).toEqual([]);
-    const reasons = bench.bodies('slice').map((body) => body.reason);
-    expect(reasons[0]).toBe('order_size');
+    const [sold, bought] = [
+      bench.bodies('fill').filter(({ side }) => side === 'sell'),
+      bench.bodies('slice')[1],
+    ];
+    expect(sold).toHaveLength(40);
+    expect(bench.bodies('slice')[0]).toMatchObject({ result: 'filled', reason: 'order_size' });
+    // Cash that the sells did not bring is not spent.
+    expect(Number(bought?.filled_amount ?? 0)).toBeLessThanOrEqual(
+      Number(bench.bodies('slice')[0]?.filled_amount),
+    );
   });
 
   it('is refused if it is a slice of another kind, such as a twap', () => {
@@ -241,10 +248,6 @@ const OPTIONS: BenchOptions = {
 const refused: BenchOptions = {
   ...OPTIONS,
   policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } },
-};
-const small: BenchOptions = {
-  ...OPTIONS,
-  policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, orderNotionalMax: money('500') } },
 };
 
 /** The times of its decisions, and the waits that woke it. */
@@ -328,7 +331,7 @@ describe('a rebalancing that a limit blocks', () => {
   });
 
   it('shows its drift from the targets while it waits for a change of weights, and none once it no longer runs', () => {
-    const bench = started(small, 30 * MINUTE_MS);
+    const bench = started(refused, 30 * MINUTE_MS);
     const shown: unknown[] = [];
     const metrics = {
       budget: () => undefined,

@@ -7,7 +7,7 @@ import type { DeskSettings } from '../../src/engine/desk-settings.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aTwap, nextProcess, started, aPolicy } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
-import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+import { executedTotal, faultsOf, ledgerTrades, wrongOf } from './oracle.ts';
 
 const ran = (over: Partial<BenchOptions>, untilMs = 15 * MINUTE_MS): Bench => {
   return started({ strategies: [aTwap()], ...over }, untilMs);
@@ -142,19 +142,56 @@ describe('the maximum quote size of the venue', () => {
     expect(last.map((trade) => text(trade.quantity))).toEqual(['13', '13', '13']);
   });
 
-  it.each(['0.01', '3', '900'])(
-    'is requested again after a minute if %s usd would leave tiny pieces of a slice',
-    (most) => {
+  it.each([
+    ['0.01', 'after a minute', MINUTE_MS],
+    ['3', 'after a minute', MINUTE_MS],
+    ['900', 'at once', 0],
+  ])(
+    'of %s usd, stated once, leaves much of a slice, so the whole is requested again %s',
+    (most, _when, waitMs) => {
       const bench = ran({ strategies: [LARGE], venue: ample, wrap: naming(most, 1) }, 4 * HOUR_MS);
       expect(faultsOf(bench)).toEqual([]);
       expect(ledgerTrades(bench.exchange).map((trade) => text(trade.quantity))).toEqual(['13', '13', '13']);
       const quoted = bench.timed('intent');
       expect(quoted.length).toBeLessThanOrEqual(5);
       const [first, second] = quoted.map(({ at }) => at);
-      expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(MINUTE_MS);
-      expect((second ?? 0) - (first ?? 0)).toBeLessThan(2 * MINUTE_MS);
+      expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(waitMs);
+      expect((second ?? 0) - (first ?? 0)).toBeLessThan(waitMs + MINUTE_MS);
     },
   );
+
+  /** 12 000 000 usd in a slice, of which 40 pieces of at most 250 000 usd trade. */
+  const HUGE = aTwap('twap', {
+    slices: 3,
+    duration: 'PT3H',
+    total_quantity: { amount: '600', currency: 'btc' },
+  });
+  const huge: Partial<BenchOptions> = {
+    strategies: [HUGE],
+    venue: { accounts: [{ balances: { usd: '90000000' } }] },
+    policy: { limits: { ...aPolicy().limits, orderNotionalMax: money('1e9') } },
+  };
+  const ordersOf = (bench: Bench): readonly number[] =>
+    [0, 1, 2].map((slice) => bench.bodies('fill').filter((fill) => fill.slice === slice).length);
+
+  it('makes 40 pieces of a slice that would need more; the rest goes to later slices, or is left with its reason', () => {
+    const bench = ran(huge, 4 * HOUR_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(ordersOf(bench)).toEqual([40, 40, 40]);
+    expect(sliceEnds(bench)).toEqual(Array.from({ length: 3 }, () => 'filled venue_maximum'));
+    for (const { detail } of bench.bodies('slice'))
+      expect(detail).toMatch(/^limit=40 pieces of at most [34]\.\d+ btc value=\d+\.\d+ btc left$/u);
+    expect(bench.bodies('intent').length).toBeLessThanOrEqual(126);
+  });
+
+  it('makes no more than 40 pieces of a slice across a restart', () => {
+    const first = started({ ...huge, strategies: [HUGE] }, 3_000);
+    expect(ordersOf(first)[0]).toBeGreaterThan(0);
+    const second = nextProcess(first, 0, { strategies: [HUGE], policy: huge.policy ?? {} });
+    second.until(30 * MINUTE_MS);
+    expect(ordersOf(second)[0]).toBe(40);
+    expect(wrongOf(second)).toEqual([]);
+  });
 
   it('survives a restart, because the journal contains it with its origin', () => {
     const first = started({ strategies: [LARGE], venue: { accounts: ample.accounts } }, 3_000);

@@ -36,10 +36,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The face of the daemon: metrics, health, log.
   operate: {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
-    packages: { 'node:https': ['server.ts'], 'node:net': ['turns.ts'],
+    packages: { 'node:https': ['server.ts'], 'node:net': ['turns.ts', 'connections.ts'],
       fastify: ['server.ts', 'standby.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/commands.ts', 'api/reads.ts'],
       zod: ['sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/input.ts', 'api/commands.ts', 'api/desk-reads.ts', 'api/routes.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
-      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts'], 'node:http': ['events.ts', 'server.ts', 'turns.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
+      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts'], 'node:http': ['events.ts', 'server.ts', 'turns.ts', 'connections.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },
   },

@@ -251,6 +251,96 @@ describe('the ledger of a journal and its account', () => {
   });
 });
 
+describe('a row of the account', () => {
+  const trade = { pair: 'usdtusd', order_id: '9', trade_id: '9' };
+  it.each<readonly [string, readonly HistoryRow[], readonly string[]]>([
+    ['a reversed deposit', [aRow(2, { amount: '-0.5', balance: '1.5' })], ['btc -0.5 Equity:Deposits']],
+    ['a reversed deposit without a balance', [aRow(2, { amount: '-0.5' })], ['btc -0.5 Equity:Deposits']],
+    [
+      'a reversed credit',
+      [aRow(2, { action: 'credit', amount: '-0.5', balance: '1.5' })],
+      ['btc -0.5 Income:Credits'],
+    ],
+    [
+      'a refunded charge',
+      [aRow(2, { action: 'charge', amount: '0.5', balance: '2.5' })],
+      ['btc 0.5 Expenses:Charges'],
+    ],
+    [
+      'a charge without a sign',
+      [aRow(2, { action: 'charge', amount: '0.5', balance: '1.5' })],
+      ['btc -0.5 Expenses:Charges'],
+    ],
+    [
+      'a refunded fee',
+      [aRow(2, { amount: '1', transfer_fee: '-0.01', balance: '3.01' })],
+      ['btc 1 Equity:Deposits', 'btc 0.01 Expenses:Transfer-Fees'],
+    ],
+    [
+      'a word of the venue',
+      [aRow(2, { action: 'Staking_Reward', amount: '1', balance: '3' })],
+      ['btc 1 Equity:Other'],
+    ],
+    ...(
+      [
+        ['usd', 'usdt'],
+        ['usdt', 'usd'],
+      ] as const
+    ).map(([first, second]) => {
+      const leg = {
+        usd: { currency: 'usd', amount: '1000.5', balance: '' },
+        usdt: { currency: 'usdt', amount: '-1000', balance: '' },
+      };
+      const legs = [
+        aRow(2, { ...trade, action: 'sell', ...leg[first] }),
+        aRow(3, { ...trade, action: 'sell', ...leg[second] }),
+      ];
+      return [
+        `a trade of usdtusd with ${first} first`,
+        legs,
+        ['usdt -1000 for -1000.5 usd', 'usd 1000.5 Expenses:Trading-Fees'],
+      ] as const;
+    }),
+  ])('follows its sign: %s', async (_, legs, moved) => {
+    const { out, err } = await exported(
+      { rows: [aRow(1, { amount: '2', balance: '2' }), ...legs] },
+      { format: 'csv' },
+    );
+    expect(err).not.toContain('the ledger holds');
+    const cells: readonly (readonly string[])[] = parse(out);
+    const told = cells.flatMap(
+      ([entry = '', , account = '', currency = '', units = '', total = '', other = ''], at) =>
+        account === 'Assets:Venue' && entry !== 'transaction 1'
+          ? [
+              `${currency} ${units} ${total === '' ? (cells[at + 1]?.[2] ?? 'Expenses:Trading-Fees') : `for ${total} ${other}`}`,
+            ]
+          : [],
+    );
+    expect(told).toEqual(moved);
+  });
+
+  it.each<readonly [Partial<HistoryRow>, string]>([
+    [{ action: 'charge', amount: '0.5' }, 'whether 0.5 btc came in or went out is unknown'],
+    [{ action: 'Withdraw', amount: '0.5' }, 'whether 0.5 btc came in or went out is unknown'],
+    [{ amount: '1', at: NINE / 1000 }, 'its time is not in milliseconds'],
+    [{ amount: '1', at: NINE * 1000 }, 'its time is not in milliseconds'],
+  ])('is refused, with its id, if its direction or time is unknown: %j', async (over, why) => {
+    const { code, out, err } = await exported({
+      rows: [aRow(1, { amount: '2', balance: '2' }), aRow(7, over)],
+    });
+    expect([code, out]).toEqual([65, '']);
+    expect(err).toMatch(/:1: transaction 7 /u);
+    expect(err).toContain(why);
+  });
+
+  it('keeps the word of an action that the specification does not name', async () => {
+    const { out } = await exported({
+      rows: [aRow(1, { action: 'Staking_Reward', amount: '1', balance: '1' })],
+    });
+    expect(out).toContain('"transaction 1" "Staking_Reward"');
+  });
+});
+
 describe('a commodity', () => {
   it('has a name of its own that beancount and hledger accept', () => {
     const names = ['btc', 's', 'xs', '1inch', 'x1inch', 'null', 'a_b', 'a_', 'a-b', 'ß', 'ss', '$', 'k'.repeat(24), 'k'.repeat(25), 'k'.repeat(26)]; // prettier-ignore

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError, VenueError } from '../../src/core/errors.ts';
 import { price } from '../../src/core/money.ts';
@@ -163,19 +163,63 @@ describe('the log', () => {
     expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThanOrEqual(4_000);
   });
 
-  it('starts a new file at the maximum size if its file was moved away', () => {
-    const text = written(
-      (log) => {
-        log.info('before');
+  it.each([
+    [
+      'its file was renamed',
+      () => {
         renameSync(file, `${file}.moved`);
-        fill(log);
       },
-      { fileBytesMax: 2_000 },
-    );
-    const before = readFileSync(`${file}.1`, 'utf8');
-    expect(Math.max(text.length, before.length)).toBeLessThanOrEqual(2_000);
-    expect(statSync(`${file}.moved`).size).toBeLessThanOrEqual(2_000);
-    expect(text).toContain('line 24 ');
+    ],
+    [
+      'its folder was renamed',
+      () => {
+        renameSync(dirname(file), join(folder, 'moved'));
+      },
+    ],
+    [
+      'its file was removed',
+      () => {
+        rmSync(file);
+      },
+    ],
+    [
+      'another program created a new file',
+      () => {
+        renameSync(file, `${file}.moved`);
+        writeFileSync(file, '');
+      },
+    ],
+  ])('writes the next line to a new file if %s', (_what, rotate) => {
+    const text = written((log) => {
+      log.info('before');
+      rotate();
+      log.info('after');
+      log.info('last');
+    });
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((one) => line(one)['msg']),
+    ).toEqual(['after', 'last']);
+    expect(statSync(dirname(file)).mode & 0o077).toBe(0);
+  });
+
+  it('continues in the renamed file while a new one cannot be created, and then follows', () => {
+    const text = written((log) => {
+      log.info('before');
+      renameSync(dirname(file), join(folder, 'moved'));
+      put(folder, { logs: 'a file in the place of the folder' });
+      log.info('held');
+      rmSync(dirname(file));
+      log.info('after');
+    });
+    expect(
+      readFileSync(join(folder, 'moved', 'tranche.log'), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    ).toHaveLength(2);
+    expect(line(text)['msg']).toBe('after');
   });
 
   it.skipIf(process.platform !== 'linux')('drops lines without throwing if its disk is full', () => {

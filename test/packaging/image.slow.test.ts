@@ -66,6 +66,7 @@ const twap = (slices: number, seconds: number): object => ({
   total_quantity: { amount: `${slices / 10}`, currency: 'btc' },
   duration: `PT${seconds}S`,
   slices,
+  catch_up: 'extend',
 });
 
 describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, () => {

@@ -215,7 +215,7 @@ function explain(scenario: Scenario, failure: Failure): void {
     mutant: process.env['SIMULATION_MUTANT'],
     plan: scenario.run(small).plan,
   };
-  writeFileSync(file, `${JSON.stringify(regression, undefined, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(regression)}\n`);
   const faults = `${result.plan.faults.length} faults -> ${small.faults.length}`;
   write(`${failureText(scenario, failure, result)}\n  shrunk : ${faults}, saved ${file}`);
 }

@@ -152,6 +152,7 @@ describe('every rebalancing plan', () => {
           targets,
           basis,
           turnoverMax,
+          sells: true,
           threshold: ratio('0.02'),
           tradeMin: money('0.01'),
           market: (asset) => {

@@ -35,6 +35,7 @@ function trades(of: Case): { trades: readonly Trade[]; capped: boolean } {
     driftType,
     rebalanceTo: of.rebalanceTo ?? 'target',
     onlyDrifted: of.onlyDrifted ?? false,
+    sells: true,
     tradeMin: money(of.tradeMin ?? '0'),
     turnoverMax: of.turnoverMax === undefined ? undefined : ratio(of.turnoverMax),
     market: (asset) => {

@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instant, isoOf, MINUTE_MS, parseTime, SECOND_MS } from '../../src/core/time.ts';
 import type { Wake } from '../../src/core/wake.ts';
-import { quantity, ratio } from '../../src/core/money.ts';
+import { quantity, ratio, text } from '../../src/core/money.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
 import { amountOf, intentsOf, Life, NINE } from './views.ts';
@@ -351,5 +352,106 @@ describe('rebalancing on a schedule', () => {
     life.arrive(0, STRAIGHT);
     expect(isoOf(life.due)).toBe('2026-12-01T10:30:00.000Z');
     expect(life.arrive(0, DRIFTED)).toMatchObject({ finished: 'window_over', waits: [] });
+  });
+});
+
+describe('a rebalancing that sells nothing', () => {
+  const NO_SELLS = { ...PLAN, sells: false };
+  const lifted = (at = NINE): Wake => ({ on: 'lifted', at });
+
+  it('buys what lacks most with the cash above its target, up to its target, then the next', () => {
+    const three = { target_weights: { btc: '0.3', eth: '0.3', sol: '0.3', usd: '0.1' }, sells: false };
+    const mids = { btcusd: '50000', ethusd: '2500', solusd: '100' };
+    // Of 100000 usd: btc lacks 5000, eth has 15000 too much, sol lacks 20000; 10000 usd of cash are too much, then 25000.
+    const scene = { held: { btc: '0.5', eth: '18', sol: '100', usd: '20000' }, mids, valuation: '100000' };
+    expect(intentTexts(aLife(three).wake(drifted(), scene))).toEqual(['1.solusd.buy#0 buy 100 solusd']);
+    const more = { ...scene, held: { btc: '0.3', eth: '15', sol: '125', usd: '35000' } };
+    expect(intentTexts(aLife(three).wake(drifted(), more))).toEqual([
+      '1.solusd.buy#0 buy 175 solusd',
+      '1.btcusd.buy#0 buy 0.15 btcusd',
+    ]);
+  });
+
+  it('waits for a balance or a move while only weights that it could sell are outside their bands', () => {
+    const life = aLife(NO_SELLS);
+    const idle = life.wake(drifted(), DRIFTED);
+    expect([intentsOf(idle), idle.reason, waitsFor(idle)]).toEqual([[], 'inside_band', ['lifted', 'drift']]);
+    // 40000 usd came in: of 140000, eth lacks 18000 and btc 10000.
+    const rich = { ...DRIFTED, held: { btc: '1', eth: '8', usd: '56000' }, valuation: '140000' };
+    expect(intentTexts(life.wake(lifted(instant(NINE + MINUTE_MS)), rich))).toEqual([
+      '1.ethusd.buy#0 buy 6 ethusd',
+      '1.btcusd.buy#0 buy 0.16666666 btcusd',
+    ]);
+  });
+
+  it('leaves cash inside its band, and keeps cash up to the edge of the band if it trades to the edge', () => {
+    const held = { btc: '0.8', eth: '9', usd: '25000' };
+    expect(aLife(NO_SELLS).wake(drifted(), { ...DRIFTED, held, valuation: '100000' }).reason).toBe(
+      'inside_band',
+    );
+    const edge = aLife({ ...NO_SELLS, rebalance_to: 'band_edge' });
+    // Of 110000 usd, 35000 are cash: 27500 are its edge.
+    const scene = { ...DRIFTED, held: { btc: '0.9', eth: '7', usd: '35000' }, valuation: '110000' };
+    expect(intentTexts(edge.wake(drifted(), scene))).toEqual(['1.ethusd.buy#0 buy 2.5 ethusd']);
+  });
+
+  it('over any inflows never sells, and spends the surplus on what lacks most', () => {
+    const assets = ['btc', 'eth', 'sol', 'ltc'] as const;
+    const whole = fc.record({
+      parts: fc.array(fc.integer({ min: 0, max: 10 }), { minLength: 5, maxLength: 5 }),
+      held: fc.array(fc.integer({ min: 0, max: 100_000 }), { minLength: 4, maxLength: 4 }),
+      inflows: fc.array(fc.integer({ min: -5_000, max: 200_000 }), { minLength: 1, maxLength: 8 }),
+      to: fc.constantFrom('target', 'band_edge'),
+    });
+    fc.assert(
+      fc.property(whole, ({ parts, held, inflows, to }) => {
+        const sum = parts.reduce((a, b) => a + b, 0);
+        fc.pre(sum > 0 && parts.slice(0, 4).some((part) => part > 0));
+        // In units of a ten-thousandth; cash takes the remainder.
+        const shares = parts.slice(0, 4).map((part) => Math.floor((part * 10_000) / sum));
+        const ofCash = 10_000 - shares.reduce((a, b) => a + b, 0);
+        const weight = (units: number): string => (units / 10_000).toFixed(4);
+        const targets = Object.fromEntries(assets.map((asset, i) => [asset, weight(shares[i] ?? 0)]));
+        const mids = Object.fromEntries(assets.map((asset) => [`${asset}usd`, '1']));
+        const plan = { ...NO_SELLS, target_weights: { ...targets, usd: weight(ofCash) }, rebalance_to: to };
+        const life = aLife(plan);
+        const worth = held.map(Number);
+        let usd = 1_000;
+        let at = NINE;
+        for (const inflow of inflows) {
+          usd = Math.max(0, usd + inflow);
+          at = instant(at + 10 * MINUTE_MS);
+          const value = usd + worth.reduce((a, b) => a + b, 0);
+          if (value === 0) continue;
+          const figures = Object.fromEntries(assets.map((asset, i) => [asset, (worth[i] ?? 0).toFixed(8)]));
+          const scene = { held: { ...figures, usd: usd.toFixed(8) }, mids, valuation: value.toFixed(8) };
+          const step = life.wake(lifted(at), scene);
+          const lack = assets.map((_, i) => ((shares[i] ?? 0) * value) / 10_000 - (worth[i] ?? 0));
+          const isDue = usd / value > ofCash / 10_000 + 0.05 + 1e-9;
+          const surplus = usd - (ofCash / 10_000 + (to === 'target' ? 0 : 0.05)) * value;
+          const sizes = new Map(intentsOf(step).map((one) => [one.pair, Number(text(amountOf(one)))]));
+          const bought = assets.map((asset) => sizes.get(`${asset}usd`) ?? 0);
+          expect(intentsOf(step).every(({ side }) => side === 'buy')).toBe(true);
+          const spent = bought.reduce((a, b) => a + b, 0);
+          // What is less than min_trade_notional may remain.
+          const spentMin = isDue ? surplus - 10 * assets.length : 0;
+          expect(spent).toBeGreaterThanOrEqual(spentMin - 1e-3);
+          expect(spent).toBeLessThanOrEqual(Math.max(0, surplus) + 1e-3);
+          for (const [i, amount] of bought.entries()) {
+            expect(amount).toBeLessThanOrEqual(Math.max(0, lack[i] ?? 0) + 1e-3);
+            // Whatever lacks more was filled first.
+            const isFirst = bought.every((other, j) => {
+              const more = lack[j] ?? 0;
+              return amount === 0 || more <= (lack[i] ?? 0) + 1e-3 || other > more - 1e-3;
+            });
+            expect(isFirst).toBe(true);
+          }
+          for (const intent of intentsOf(step)) life.end({ ...intent, filled: amountOf(intent) }, at, scene);
+          for (const [i, amount] of bought.entries()) worth[i] = (worth[i] ?? 0) + amount;
+          usd -= spent;
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -1,6 +1,5 @@
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/text/escape.ts';
-import type { Command } from '../../engine/ports.ts';
 import { isPostgres, readPostgresUrl } from '../../journal/postgres/postgres-url.ts';
 import { isLoopbackName, parseListen } from '../../operate/listen.ts';
 import { createLog } from '../../operate/log.ts';
@@ -61,6 +60,9 @@ type RunCommandOptions = Given<
  */
 const DRAIN_MS = 15_000;
 
+/** Longest stop of a desk that is not ready, so that it ends within a second although a server does not respond. */
+const STOP_MS = 750;
+
 /** Runs the daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk is halted, and those of `OperatorError`. */
 async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
@@ -87,7 +89,9 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   greet(config, progress);
   for (const notice of notices) progress.say(`warning: ${notice}`);
   let metricsUrl: string | undefined;
-  const daemon = await startDaemon({
+  const drainMs = DRAIN_MS + (options.closingRead === false ? 0 : config.inDoubt.bookingMarginMs);
+  const signals = obey({ progress, io, drainMs });
+  const starting = startDaemon({
     config,
     configHash: hash,
     strategies,
@@ -121,6 +125,7 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
       onStandby({ owner, address }) {
         event({ event: 'standby', desk: config.desk, owner, owner_url: address });
       },
+      stop: signals.stop,
       onSignal: (listener) => io.onSignal(listener),
     },
     createLog(secrets) {
@@ -129,9 +134,12 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
       return log;
     },
   });
+  const daemon = await starting.catch((error: unknown) => {
+    signals.forget();
+    throw error;
+  });
   if (daemon === undefined) return 0;
-  const drainMs = DRAIN_MS + (options.closingRead === false ? 0 : config.inDoubt.bookingMarginMs);
-  const forget = obey(daemon, { progress, io, drainMs });
+  signals.passTo(daemon);
   const distrust = (error: unknown): void => {
     if (!isBug(error)) return;
     // This text goes into the journal, so it omits the message, which may contain the token. stderr shows the message, redacted.
@@ -145,7 +153,7 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
     distrust(error);
     throw error;
   } finally {
-    forget();
+    signals.forget();
     forgetBugs();
   }
   event({
@@ -160,6 +168,10 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
     unconfirmed: daemon.unconfirmed(),
   });
   conclude({ daemon, config, metricsUrl, self: io.self }, progress);
+  return codeOf(daemon);
+}
+
+function codeOf(daemon: Daemon): number {
   if (daemon.openDoubts() > 0) return exitCodes.again;
   if (daemon.isHalted()) return exitCodes.software;
   return daemon.unconfirmed() === undefined ? 0 : exitCodes.again;
@@ -175,57 +187,84 @@ const isBug = (error: unknown): boolean =>
 interface Obeying {
   readonly progress: Progress;
   readonly io: RunIo;
-  /** Longest drain, milliseconds. */
+  /** Longest drain of a desk that is ready, milliseconds. */
   readonly drainMs: number;
 }
 
+/** The handler of the signals. */
+interface Signals {
+  /** Aborted by SIGTERM and SIGINT. */
+  readonly stop: AbortSignal;
+  /** The desk receives all signals from now on, and those that came before it existed. */
+  passTo(daemon: Daemon): void;
+  forget(): void;
+}
+
 /** Handles the signals: TERM and INT drain, a second INT ends the process, HUP rereads the token and reloads the strategies, USR2 halts. */
-function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
-  let draining: NodeJS.Timeout | undefined;
-  const rereadToken = async (): Promise<void> => {
-    const outcome = await daemon.rereadToken();
-    if (outcome !== undefined) progress.say(`SIGHUP: ${outcome}`);
+function obey({ progress, io, drainMs }: Obeying): Signals {
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let daemon: Daemon | undefined;
+  const early: string[] = [];
+  const giveUp = (): void => {
+    const isLate = daemon?.isReady() === true;
+    const words = 'orders in flight did not finish in time; the next start recovers them';
+    if (isLate) progress.say(daemon?.unconfirmed() ?? words);
+    io.exitNow(isLate ? exitCodes.again : daemon === undefined ? 0 : codeOf(daemon));
   };
   const forget = io.onSignal((signal) => {
-    if (signal === 'SIGUSR2') {
-      const halt: Command = { do: 'halt', by: 'signal', why: 'SIGUSR2' };
-      daemon.command(halt);
-      return;
-    }
-    // A closed terminal sends SIGHUP, which must not stop the desk. It reloads the files, which contain what the desk
-    // runs or is about to run.
-    if (signal === 'SIGHUP') {
-      void rereadToken();
-      daemon.command({
-        do: 'reload',
-        by: 'signal',
-        why: 'SIGHUP',
-        isPatient: true,
-        answer({ says }) {
-          for (const line of `SIGHUP: ${says}`.split('\n')) progress.say(line);
-        },
-      });
-      return;
-    }
-    if (draining !== undefined) {
+    const isStop = signal === 'SIGTERM' || signal === 'SIGINT';
+    if (isStop && stopping.signal.aborted) {
       if (signal === 'SIGINT') io.exitNow(130);
       return;
     }
-    progress.say(
-      `${signal}: finishing orders in flight; press Ctrl-C again to stop immediately (the next start recovers them)`,
-    );
-    draining = setTimeout(() => {
+    if (isStop) {
       progress.say(
-        daemon.unconfirmed() ?? 'orders in flight did not finish in time; the next start recovers them',
+        `${signal}: finishing orders in flight; press Ctrl-C again to stop immediately (the next start recovers them)`,
       );
-      io.exitNow(exitCodes.again);
-    }, drainMs);
-    daemon.command({ do: 'drain', why: signal });
+      // Does not keep the process alive, but ends one that a connection keeps alive.
+      timer = setTimeout(giveUp, daemon?.isReady() === true ? drainMs : STOP_MS).unref();
+      stopping.abort();
+    }
+    if (daemon === undefined) early.push(signal);
+    else pass(daemon, signal, progress);
   });
-  return () => {
-    clearTimeout(draining);
-    forget();
+  return {
+    stop: stopping.signal,
+    passTo(started) {
+      daemon = started;
+      for (const signal of early) pass(started, signal, progress);
+    },
+    forget() {
+      clearTimeout(timer);
+      forget();
+    },
   };
+}
+
+function pass(daemon: Daemon, signal: string, progress: Progress): void {
+  if (signal === 'SIGUSR2') {
+    daemon.command({ do: 'halt', by: 'signal', why: 'SIGUSR2' });
+  } else if (signal === 'SIGHUP') {
+    // A closed terminal sends SIGHUP, which must not stop the desk. It reloads the files, which contain what the desk
+    // runs or is about to run.
+    const rereadToken = async (): Promise<void> => {
+      const outcome = await daemon.rereadToken();
+      if (outcome !== undefined) progress.say(`SIGHUP: ${outcome}`);
+    };
+    void rereadToken();
+    daemon.command({
+      do: 'reload',
+      by: 'signal',
+      why: 'SIGHUP',
+      isPatient: true,
+      answer({ says }) {
+        for (const line of `SIGHUP: ${says}`.split('\n')) progress.say(line);
+      },
+    });
+  } else {
+    daemon.command({ do: 'drain', why: signal });
+  }
 }
 
 /** Returns warnings about settings that are allowed but unsafe. */

@@ -90,6 +90,8 @@ export interface Daemon {
   /** Resolves when the desk has stopped cleanly. Rejects if it could not continue. */
   readonly finished: Promise<void>;
   readonly summary: Summary;
+  /** Whether the desk may trade, or did. Before that, no order is in flight. */
+  isReady(): boolean;
   /** Returns the number of open doubts. */
   openDoubts(): number;
   /** Returns why the account has not confirmed the last fills, or `undefined` if it has confirmed them or was not read. */
@@ -325,6 +327,7 @@ async function assemble(
   return {
     summary,
     finished: finish(running, log, closeAll),
+    isReady: () => waits.isReady,
     openDoubts: () => desk.state.doubts.length,
     unconfirmed: () => unconfirmedWords(desk),
     isHalted: () => desk.control === 'halted',

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonic } from '../../core/time.ts';
+import { OperatorError } from '../../core/errors.ts';
 import { placeOfJournal } from '../../journal/journal-place.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { OwnerReader } from '../../journal/postgres/desk-owner.ts';
 import type { HeldDesk } from '../../journal/postgres/desk-owner.ts';
+import { factsOf } from '../../journal/postgres/postgres-errors.ts';
 import { isPostgres } from '../../journal/postgres/postgres-url.ts';
 import { DeskHeld, isOfPlace } from '../../journal/postgres/take-desk.ts';
 import { haltFileOf, leaveHalt } from '../../journal/sidecar/halt-file.ts';
@@ -24,6 +26,8 @@ export interface StandbyWorld {
   readonly say: (line: string) => void;
   /** Called once for each time that the process begins to stand by. */
   readonly onStandby: (owner: HeldDesk) => void;
+  /** Aborted when a signal stops the process. */
+  readonly stop: AbortSignal;
   /** Calls `listener` for signals. Returns a function that removes it. */
   readonly onSignal: (listener: (signal: string) => void) => () => void;
 }
@@ -31,10 +35,12 @@ export interface StandbyWorld {
 /** Interval at which a standby reads the lease of its desk. */
 const LOOK_MS = 250;
 
+/** Number of reads, of five seconds each, that a start waits for a server that does not respond. */
+const FIRST_READS = 6;
+
 /**
  * Opens the journal of a desk as its owner. While another process holds a desk in PostgreSQL, this process is a
- * standby: it serves readiness and the owner's address, and nothing else. Returns `undefined` if SIGTERM or SIGINT ends
- * the wait.
+ * standby: it serves readiness and the owner's address, and nothing else. Returns `undefined` if `stop` ends the wait.
  *
  * @throws OperatorError, the errors of `openJournal`.
  */
@@ -55,9 +61,14 @@ export async function openAsOwner(
   }
 }
 
-/** Waits until no other process holds the desk. Returns `false` if a signal ends the wait. */
+/** Waits until no other process holds the desk. Returns `false` if `stop` ends the wait. */
 async function standBy(config: Config, world: StandbyWorld): Promise<boolean> {
-  const { log, say } = world;
+  const { log, say, stop } = world;
+  const stopped = new Promise<undefined>((resolve) => {
+    stop.addEventListener('abort', () => {
+      resolve(undefined);
+    });
+  });
   const cleanup = new AsyncDisposableStack();
   try {
     const files = placeOfJournal(config.journal) ?? '';
@@ -71,14 +82,13 @@ async function standBy(config: Config, world: StandbyWorld): Promise<boolean> {
     cleanup.defer(() => {
       reader.close();
     });
-    // `openJournal` reports a server that cannot be used.
-    let held = await reader.read().catch(() => undefined);
+    let held = stop.aborted ? undefined : await Promise.race([firstRead(reader), stopped]);
+    if (stop.aborted) return false;
     // The process of a lease from these files is dead, because this process has their lock.
     if (held === undefined || isOfPlace(held.owner, files)) return true;
-    const state = { owner: held, trouble: undefined as string | undefined, isStopped: false };
+    const state = { owner: held, trouble: undefined as string | undefined };
     cleanup.defer(
       world.onSignal((signal) => {
-        if (signal === 'SIGTERM' || signal === 'SIGINT') state.isStopped = true;
         if (signal === 'SIGUSR2') noteHalt(config);
       }),
     );
@@ -87,11 +97,12 @@ async function standBy(config: Config, world: StandbyWorld): Promise<boolean> {
     log.info('standby', { desk: config.desk, ...held });
     say(words);
     world.onStandby(held);
-    while (held !== undefined && !state.isStopped) {
+    while (held !== undefined) {
       state.owner = held;
-      await sleep(LOOK_MS);
+      await Promise.race([sleep(LOOK_MS), stopped]);
+      if (stop.aborted) break;
       try {
-        held = await reader.read();
+        held = await Promise.race([reader.read(), stopped]);
         state.trouble = undefined;
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
@@ -99,10 +110,26 @@ async function standBy(config: Config, world: StandbyWorld): Promise<boolean> {
         state.trouble = why;
       }
     }
-    log.info(state.isStopped ? 'stopped' : 'takeover', { desk: config.desk });
-    return !state.isStopped;
+    log.info(stop.aborted ? 'stopped' : 'takeover', { desk: config.desk });
+    return !stop.aborted;
   } finally {
     await cleanup.disposeAsync();
+  }
+}
+
+/**
+ * Reads the lease for the first time. Waits for a server that does not respond here, where signals are heard, because
+ * opening a journal blocks the process. `openJournal` reports every error that the server states.
+ */
+async function firstRead(reader: OwnerReader): Promise<HeldDesk | undefined> {
+  for (let reads = 1; ; reads++) {
+    try {
+      return await reader.read();
+    } catch (error) {
+      const { code, message } = factsOf(error instanceof OperatorError ? error.cause : error);
+      if (code !== undefined) return undefined;
+      if (reads === FIRST_READS || !/timeout/iu.test(message)) throw error;
+    }
   }
 }
 

@@ -45,6 +45,8 @@ export interface SizingQuestion {
   readonly maximum: Money | undefined;
   /** Largest amount, in quote currency, that the strategy's tactics allow in one piece. */
   readonly piece?: Money | undefined;
+  /** Orders of the slice that have filled; pieces count towards `PIECES_MAX`. */
+  readonly filledOrders?: number;
   /** The per-order limits, if the slice is traded in pieces within them; omitted: the controls refuse a slice above them. */
   readonly orderMax?: Quantity | undefined;
   /** Minimum balance of the currency that the order pays with; zero means that nothing is bought on credit. */
@@ -73,15 +75,19 @@ export interface Sized {
   readonly notes: readonly string[];
   /** Whether the rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
+  /** Whether the slice would need more pieces than it may have left, so that a part of it will not trade. */
+  readonly isShort: boolean;
 }
 export interface Unsized {
   readonly reason: Reason;
   readonly note: string;
+  /** The slice has traded as many pieces as it may. */
+  readonly isFinal?: true;
   /** The reasons that cut it to nothing, or below the smallest order. */
   readonly cuts?: readonly Reason[];
 }
 
-/** Largest number of pieces. More pieces would be tiny, so the desk waits for a larger maximum instead. */
+/** Largest number of pieces of a slice. If more would be needed, the rest of the slice does not trade. */
 export const PIECES_MAX = 40;
 
 /** Cuts after which the rest of the slice follows in another piece. */
@@ -124,7 +130,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
       cuts: funds.map(({ reason }) => reason),
     };
   if (capped.cuts.length + funds.length === 0)
-    return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false };
+    return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false, isShort: false };
   const all = [...capped.cuts, ...funds];
   return {
     size,
@@ -132,6 +138,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
     cuts: all.map(({ reason }) => reason),
     notes: all.map(({ note }) => note),
     isPiece: capped.cuts.length > 0 && funds.length === 0,
+    isShort: capped.isShort ?? false,
   };
 }
 
@@ -211,13 +218,13 @@ function keptBack(question: SizingQuestion, paid: Quantity): Funds {
 
 /**
  * Keeps the piece within the venue's maximum, the tactics' largest piece and the per-order limits. The remainder must
- * not fall below the minimum. Refuses the slice if the venue quotes less than can be traded, or quotes only tiny
- * pieces.
+ * not fall below the minimum. Refuses the slice if the venue quotes less than can be traded, or after the last piece
+ * that it may have.
  */
 function capToPiece(
   question: SizingQuestion,
-): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
-  const { wanted, maximum, piece, orderMax, mid, instrument } = question;
+): { readonly size: Size; readonly cuts: readonly Cut[]; readonly isShort?: boolean } | Unsized {
+  const { wanted, maximum, piece, orderMax, mid, instrument, filledOrders = 0 } = question;
   // Most orders are sent whole.
   if (maximum === undefined && piece === undefined && orderMax === undefined)
     return { size: wanted, cuts: NONE };
@@ -227,12 +234,13 @@ function capToPiece(
   const inUnit = (amount: Money): Quantity =>
     isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
   const smallest = leastPiece(question);
-  const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
+  const left = ratioOf(Math.max(0, PIECES_MAX - filledOrders));
+  const crumb = left.isZero() ? whole : roundUp(scale(whole, fraction(ONE, left)), precision);
   const stated = maximum && inUnit(maximum);
   const wished = piece && greatest(inUnit(piece), smallest, crumb);
   const orderable = orderMax && (isBase ? orderMax : roundDown(holding(cost(mid, orderMax)), precision));
-  // If the limit would leave a tiny remainder, the slice stays whole, and the controls refuse it.
-  const limited = orderable?.gte(greatest(smallest, crumb)) === true ? orderable : undefined;
+  // If the limit is below the minimum, the slice stays whole, and the controls refuse it.
+  const limited = orderable?.gte(smallest) === true ? orderable : undefined;
   const bounds = [stated, wished, limited].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
   // The whole slice is too small, so no piece of it can be traded.
@@ -247,11 +255,14 @@ function capToPiece(
         ? 'order_size'
         : 'size_impact';
   const why = cut(reason, `${text(largest)} ${unit}`, `${text(whole)} ${unit}`);
-  if (largest.lt(greatest(smallest, crumb)) || largest.isZero()) return why;
-  const each = evenPiece(whole, largest, precision);
+  if (largest.lt(smallest) || largest.isZero()) return why;
+  const limit = `${PIECES_MAX} pieces of at most ${text(largest)} ${unit}`;
+  if (left.isZero()) return { ...cut(reason, limit, `${text(whole)} ${unit} left`), isFinal: true };
+  const isShort = largest.lt(crumb);
+  const each = isShort ? largest : evenPiece(whole, largest, precision);
   const part = each.lt(smallest) ? largest : each;
   const size: Size = isBase ? { by: 'quantity', quantity: part } : { by: 'amount', amount: counted(part) };
-  return { size, cuts: [why] };
+  return { size, cuts: [why], isShort };
 }
 
 /** The smallest piece that can be traded, in the unit of the wanted size. */

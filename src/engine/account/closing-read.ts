@@ -24,9 +24,10 @@ export function closingReadDue({ account }: Pick<Desk, 'account'>): Monotonic | 
 /**
  * The last step before a desk stops: one whole read of the account, started at the time by which the venue must have
  * booked the last fills. The desk processes its rows as in any read. Emits `closing` when it has to wait. Also
- * completes if the read cannot succeed in time; `closingReadDue` then still returns the time at which it was due.
+ * completes if `stop$` emits or the read cannot succeed in time; `closingReadDue` then still returns the time at which
+ * it was due.
  */
-export function closingRead(desk: Desk): Observable<'closing'> {
+export function closingRead(desk: Desk, stop$: Observable<unknown>): Observable<'closing'> {
   return defer(() => {
     const { clock, journal } = desk.ports;
     const due = closingReadDue(desk);
@@ -51,7 +52,7 @@ export function closingRead(desk: Desk): Observable<'closing'> {
       timer(left(due), clock.scheduler).pipe(ignoreElements()),
       learnt.pipe(takeUntil(timer(left(until), clock.scheduler))),
       read,
-    );
+    ).pipe(takeUntil(stop$));
   });
 }
 

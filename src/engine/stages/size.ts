@@ -125,6 +125,7 @@ export function sizeNow(
     availableQuote,
     maximum: maximumOf(desk, instrument),
     piece: pieceOf(desk, slice, reference.mid),
+    filledOrders: slice.filledOrders,
     orderMax:
       tactics?.split === true ? orderMaxOf(desk, instrument, greatest(worst, reference.mid)) : undefined,
     keep: keepOf(desk, slice.intent, pays),
@@ -151,13 +152,21 @@ export function sizeNow(
   };
 }
 
-/** A maximum that leaves only tiny pieces counts for a minute. It may come from an invalid response, so it is then tested again. */
+/**
+ * A maximum that leaves much of a slice untraded may come from an invalid response, so the whole size is requested again:
+ * at once, unless the venue stated that maximum twice, and after a minute if no piece can be traded.
+ */
 function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
+  const { instrument } = question;
   const isOdd =
-    'reason' in sized &&
-    sized.reason === 'venue_maximum' &&
-    maximumOf(desk, question.instrument, CRUMBS_AGE_MS) === undefined;
+    'reason' in sized
+      ? sized.reason === 'venue_maximum' &&
+        sized.isFinal !== true &&
+        maximumOf(desk, instrument, CRUMBS_AGE_MS) === undefined
+      : sized.isShort &&
+        sized.cuts.includes('venue_maximum') &&
+        desk.state.maximums.get(instrument.pair)?.isRepeated === false;
   return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 

@@ -1,16 +1,6 @@
 import { Approvals, personOf, strategySubject } from '../../core/approvals/requests.ts';
 import { corrected } from '../../core/cycle/corrected-fill.ts';
-import {
-  NO_MONEY,
-  NO_QUANTITY,
-  add,
-  greatest,
-  money,
-  negate,
-  price,
-  quantity,
-  subtract,
-} from '../../core/money.ts';
+import { NO_MONEY, NO_QUANTITY, add, greatest, money, negate, quantity, subtract } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type {
@@ -36,6 +26,7 @@ import {
   counted,
   decided,
   isRealFill,
+  maximumAfter,
   missingIn,
   missingOut,
   wholeOf,
@@ -210,12 +201,7 @@ export class EngineState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, {
-          usd: money(body.usd),
-          quoteUsd: body.quote_usd === undefined ? undefined : price(body.quote_usd),
-          at,
-          why: body.why ?? 'told',
-        });
+        this.maximums.set(body.pair, maximumAfter(this.maximums.get(body.pair), body, at));
         break;
       case 'correction':
         this.#correct(body);
@@ -470,6 +456,7 @@ export class EngineState {
       return;
     }
     slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
+    slice.filledOrders++;
     addTo(slice, { filled: amounts.quantity, filledAmount: amounts.amount, ...missingIn(fill) });
   }
 

@@ -10,7 +10,7 @@ import type { SavedState } from './snapshot.ts';
  * Version of the snapshot format and of the fold. Raise it whenever a fold changes. A process ignores snapshots with
  * another number, and reads all records instead.
  */
-export const STATE_FORMAT = 26;
+export const STATE_FORMAT = 27;
 
 /** Smallest share of the snapshot interval for which the end of a process writes a snapshot. */
 const WORTH = 50;

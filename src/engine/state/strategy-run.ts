@@ -1,10 +1,11 @@
-import { add, holding, money, NO_MONEY, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
+import { add, holding, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
   FillRecord,
   IntentRecord,
   IntentText,
+  MaximumRecord,
   QuoteRecord,
   RecordBody,
   WakeRecord,
@@ -42,6 +43,8 @@ export interface StrategyRun {
 export interface SliceProgress {
   /** Number of attempts so far, which is also the number of the next attempt. */
   attempts: number;
+  /** Number of orders that filled. */
+  filledOrders: number;
   filled: Quantity;
   filledAmount: Money;
   /** The part of traded orders that the account does not show. It counts as filled. */
@@ -51,6 +54,7 @@ export interface SliceProgress {
 
 export const NOTHING_TRADED: SliceProgress = {
   attempts: 0,
+  filledOrders: 0,
   filled: NO_QUANTITY,
   filledAmount: NO_MONEY,
   missing: NO_QUANTITY,
@@ -60,6 +64,7 @@ export const NOTHING_TRADED: SliceProgress = {
 /** The totals of one fill. */
 export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): SliceProgress => ({
   attempts: attempt + 1,
+  filledOrders: 1,
   filled: quantity(filled),
   filledAmount: money(amount),
   ...missingIn({ missing }),
@@ -130,6 +135,7 @@ export const decided = (
   intent,
   decidedAt: at,
   attempts: traded.attempts,
+  filledOrders: traded.filledOrders,
   filled: traded.filled,
   filledAmount: traded.filledAmount,
   missing: traded.missing,
@@ -193,6 +199,22 @@ export interface Maximum {
   readonly quoteUsd?: Price | undefined;
   readonly at: Instant;
   readonly why: 'told' | 'raised';
+  /** The last maximum that the venue stated, and whether it stated the same one twice in a row. */
+  readonly told: Money;
+  readonly isRepeated: boolean;
+}
+
+/** The maximum of a pair after another one was recorded. */
+export function maximumAfter(
+  was: Maximum | undefined,
+  { usd: most, quote_usd: rate, why }: MaximumRecord,
+  at: Instant,
+): Maximum {
+  const usd = money(most);
+  const quoteUsd = rate === undefined ? undefined : price(rate);
+  return why === undefined || was === undefined
+    ? { usd, quoteUsd, at, why: why ?? 'told', told: usd, isRepeated: was?.told.eq(usd) === true }
+    : { ...was, usd, quoteUsd, at, why };
 }
 
 export function sliceKey(parent: string, slice: number): string {

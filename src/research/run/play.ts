@@ -94,9 +94,9 @@ function sourcesAt(setup: PlaySetup, at: Instant): readonly StrategySource[] {
 
 /** Returns the opening holdings that the simulated venue can value; nothing trades the others. */
 function holdingsOf({ recorded, tapes, currencies = {} }: PlaySetup): ReadonlyMap<string, Quantity> {
-  const sides = tapes.flatMap(({ pair }) => Object.values(sidesOf(pair, recorded.opening.keys())));
+  const sides = new Set(tapes.flatMap(({ pair }) => Object.values(sidesOf(pair, recorded.opening.keys()))));
   const isPriced = (currency: string): boolean =>
-    currency === 'usd' || currencies[currency]?.usdRate !== undefined || sides.includes(currency);
+    currency === 'usd' || currencies[currency]?.usdRate !== undefined || sides.has(currency);
   return new Map([...recorded.opening].filter(([currency]) => isPriced(currency)));
 }
 

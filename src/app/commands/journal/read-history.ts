@@ -57,10 +57,14 @@ function rowOf(row: TransactionDetail, where: string): HistoryRow {
       'data',
       `${where}: transaction ${id} is of ${isoOf(row.at)}: its time is not in milliseconds`,
     );
+  const isUnsigned =
+    row.balance === undefined && /^(?:withdraw|charge)$/u.test(row.action) && row.amount.gt(0);
+  if (isUnsigned && row.status.toLowerCase() === 'done')
+    throw new OperatorError('data', `${where}: transaction ${id} (${row.action}) is above zero and shows no balance: whether ${text(row.amount)} ${row.currency} came in or went out is unknown`); // prettier-ignore
   return {
     id,
     at: row.at,
-    action: row.action,
+    action: row.action === 'other' ? row.sentAction || 'other' : row.action,
     currency: row.currency,
     amount: text(row.amount),
     fees: text(row.fees),

@@ -142,7 +142,7 @@ interface Portfolio {
  */
 export function sooner(
   plan: Band,
-  { times }: Blocked,
+  { times }: Pick<Blocked, 'times'>,
   { at, view, targets, basis }: Portfolio,
 ): readonly Wait[] {
   const leastMs = parseDuration(plan.min_interval);

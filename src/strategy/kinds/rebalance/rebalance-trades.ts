@@ -3,6 +3,7 @@ import {
   cost,
   fraction,
   greatest,
+  least,
   negate,
   NO_MONEY,
   NOTHING,
@@ -65,6 +66,7 @@ interface Question {
   readonly driftType: DriftType;
   readonly rebalanceTo: 'target' | 'band_edge';
   readonly onlyDrifted: boolean;
+  readonly sells: boolean;
   /** In cash. */
   readonly tradeMin: Money;
   /** Largest traded share of the value, one-way: the larger of all buys and all sells. */
@@ -81,7 +83,7 @@ export function tradesFor(question: Question): {
   readonly capped: boolean;
 } {
   const { valued, turnoverMax } = question;
-  const wanted = wantedMoves(question);
+  const wanted = question.sells ? wantedMoves(question) : buysWithSurplus(question);
   const moves = turnoverMax === undefined ? wanted : cut(wanted, scale(valued.value, turnoverMax));
   const { trades, flows } = crossTrades(question, moves);
   for (const [asset, flow] of flows) {
@@ -156,6 +158,28 @@ function turnoverOf(moves: readonly Money[]): Money {
   const bought = moves.reduce((sum, move) => (move.gt(0) ? add(sum, move) : sum), NO_MONEY);
   const sold = moves.reduce((sum, move) => (move.lt(0) ? subtract(sum, move) : sum), NO_MONEY);
   return greatest(bought, sold);
+}
+
+/** Returns what the cash above its target buys: first the asset that lacks most value, up to its target, then the next. */
+function buysWithSurplus(question: Question): ReadonlyMap<string, Money> {
+  const { valued, targets, basis, onlyDrifted } = question;
+  const weightOf = (currency: string): Ratio => valued.weights.get(currency) ?? NOTHING;
+  const cash = weightOf(basis.cash);
+  let surplus = scale(valued.value, subtract(cash, goalOf(question, basis.cash, cash)));
+  const lacking = [...targets]
+    .filter(
+      ([asset]) => asset !== basis.cash && (!onlyDrifted || isDrifted(question, asset, weightOf(asset))),
+    )
+    .map(([asset, target]) => ({ asset, lack: scale(valued.value, subtract(target, weightOf(asset))) }))
+    .toSorted((a, b) => b.lack.comparedTo(a.lack));
+  const moves = new Map<string, Money>();
+  for (const { asset, lack } of lacking) {
+    const move = least(lack, surplus);
+    if (!move.gt(0)) break;
+    moves.set(asset, move);
+    surplus = subtract(surplus, move);
+  }
+  return moves;
 }
 
 /** Returns by how much each asset should grow, in cash (negative: shrink). */

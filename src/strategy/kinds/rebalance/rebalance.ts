@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { add, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
+import type { Ratio } from '../../../core/money.ts';
 import {
   drifts,
   isOutside,
@@ -61,6 +62,12 @@ const params = z.lazy(() =>
       .default('target')
       .describe('target: trades back to the target weights. band_edge: trades only to the edge of the band'),
     only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
+    sells: z
+      .boolean()
+      .default(true)
+      .describe(
+        'false: nothing is sold. Once cash is above its target by more than drift_threshold, it buys what lacks most',
+      ),
     cash_buffer: amountOf(
       'Cash kept outside the portfolio: it is neither valued nor spent. If the account holds less, assets are sold',
     ).optional(),
@@ -198,7 +205,13 @@ export const rebalance = defineStrategy<Params, State>({
       const decided = decide(plan, view);
       if ('reason' in decided) {
         const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
-        return (isFine ? skip : fail)(decided.reason, decided.note);
+        if (!isFine) return fail(decided.reason, decided.note);
+        const skipped = skip(decided.reason, decided.note);
+        if (plan.sells || schedule !== undefined || decided.isOutside !== true) return skipped;
+        // A weight that no purchase moves would end the usual wait again and again.
+        const waits = skipped.waits.filter(({ on }) => on !== 'drift');
+        const portfolio = { at, view, targets: targetsOf(plan), basis: basisOf(plan) };
+        return { ...skipped, waits: [...waits, ...sooner(plan, { times: 1 }, portfolio)] };
       }
       const decisions = was.decisions + 1;
       const legs = decided.legs.map((trade) =>
@@ -213,7 +226,9 @@ export const rebalance = defineStrategy<Params, State>({
       document.legs === undefined
         ? `a trade may be tried for at most ${document.leg_timeout}; the next check decides its remainder again`
         : `each trade is spread over ${document.legs.duration} in up to ${document.legs.slices} slices, sells first; the next check decides its remainder again`,
-      'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
+      document.sells
+        ? 'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved'
+        : 'nothing is sold: cash above its target buys what lacks most',
       `no trade borrows${document.cash_buffer === undefined ? '' : `, and no trade spends the buffer of ${document.cash_buffer.amount} ${document.cash_buffer.currency}`}`,
     ],
     occurrences(from, count) {
@@ -253,7 +268,12 @@ function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
 
 type Decision =
   | { readonly legs: readonly Trade[]; readonly capped: boolean }
-  | { readonly reason: Reason; readonly note?: string };
+  | {
+      readonly reason: Reason;
+      readonly note?: string;
+      /** Whether a weight is outside its band although nothing can be traded. */
+      readonly isOutside?: boolean;
+    };
 
 /** Values the portfolio, checks the value against the venue's valuation, and computes the trades. */
 function decide(plan: Params, view: View): Decision {
@@ -267,11 +287,12 @@ function decide(plan: Params, view: View): Decision {
   if (guard !== undefined) return guard;
 
   const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
+  const all = (): ReadonlyMap<string, Ratio> => drifts(valued.weights, targets, plan.drift_type);
   const figures = (): string =>
-    [...drifts(valued.weights, targets, plan.drift_type)]
-      .map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`)
-      .join(', ');
-  if (!isOutside(valued, targets, band)) return { reason: 'inside_band', note: figures() };
+    [...all()].map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`).join(', ');
+  const isOut = isOutside(valued, targets, band);
+  const isDue = isOut && (plan.sells || all().get(plan.cash)?.gt(band.threshold) === true);
+  if (!isDue) return { reason: 'inside_band', note: figures(), isOutside: isOut };
   const result = tradesFor({
     valued,
     targets,
@@ -279,11 +300,12 @@ function decide(plan: Params, view: View): Decision {
     ...band,
     rebalanceTo: plan.rebalance_to,
     onlyDrifted: plan.only_drifted,
+    sells: plan.sells,
     tradeMin: money(plan.min_trade_notional.amount),
     turnoverMax: plan.max_turnover === undefined ? undefined : ratio(plan.max_turnover),
     market: (asset) => marketOf(asset, basis, view),
   });
-  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures() };
+  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures(), isOutside: true };
   return { legs: result.trades, capped: result.capped };
 }
 
