@@ -191,8 +191,7 @@ function policyOf(
 ): DeskSettings {
   const { limits } = policy;
   // An amount has no quantity without a price.
-  const isKnown = ([pair]: readonly [string, unknown]): boolean =>
-    !unpriced.has(pair) || !byAmount.has(pair);
+  const isKnown = ([pair]: readonly [string, unknown]): boolean => !unpriced.has(pair) || !byAmount.has(pair);
   const known: DeskSettings = {
     ...policy,
     approvals: undefined,

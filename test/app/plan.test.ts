@@ -242,7 +242,7 @@ ${over}`;
   });
 
   it('is refused by the limits, and trades nothing inside its band', async () => {
-    expectCheck(await planned('1000'), 'limits', ['refused', 'max_order_notional 1000']);
+    expectCheck(await planned('1000'), 'limits', ['refused', 'limit=40 pieces of at most 0.0196 btc']);
     expectCheck(await planned('100000', '', '90000'), 'day', ['refused']);
     const within = ['--offline', '--holdings', 'usd=25,btc=0.0005,eth=0.02', '--price', 'btcusd=50000', '--price', 'ethusd=2500']; // prettier-ignore
     const ran = await planned('100000', "schedule: { cron: '30 12 * * *' }\n", '1000000', within);
