@@ -113,6 +113,7 @@ export function myVenue(clock: VirtualClock): VenuePort {
     currencies: () => of([currency('usd', 2), currency('btc', 8)]),
     fundingRates: () => of([]),
     riskModes: () => of(new Map()),
+    creditMetrics: () => of({}),
     valuation: () => of([]),
   };
 }

@@ -49,7 +49,7 @@ const rows: readonly Row[] = [
   ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'refused before it is exceeded; halt if it was exceeded', ['day_limit'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
   ['Positions', 'min_position, max_position', 'plan, gate', 'refused', ['position_limit'], 'limit_refused', '(c)(1)(i)', '15(4)', 'Intraday position limit'],
   ['Open doubts', 'max_open_doubts', 'plan, gate', 'no new orders', ['open_doubts'], 'doubt_open', 'capital aggregate', '15(2)', ''],
-  ['Rejects and errors', '', 'after each response', 'three unfilled orders in a row: waits four times as long; five invalid responses: pauses the pair; 401 halts', ['quote_invalid', 'unauthorised'], 'pair_paused', '', '16', ''],
+  ['Rejects and errors', '', 'after each response', 'three unfilled orders in a row: waits four times as long; five invalid responses: pauses the pair; 401 halts', ['quote_invalid', 'unauthorised'], 'parent_paused', '', '16', ''],
   ['Shortfall', 'max_shortfall_bps', 'after each fill', 'parent paused', ['shortfall'], 'parent_paused', '', '16', 'Post-trade limit'],
   ['Day cost', 'max_day_cost', 'after each fill', 'halt', ['day_limit'], 'limit_breached', '', '16', 'Post-trade limit'],
   ['Pairs, sides, hours', 'pairs, sides, restricted_hours', 'plan, gate', 'refused', ['not_allowed', 'selling_off', 'restricted_hours'], undefined, '(c)(2)(ii)', '15(5)', 'Restricted list'],

@@ -1,4 +1,4 @@
-/** Writes the tables of the fields of `report.json` in docs/report.md from its schema. */
+/** Writes the tables of the fields of `report.json` in docs/report.md, and of its headline figures in docs/backtest.md, from its schema. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { jsonSchema } from '../src/app/config/schema.ts';
@@ -73,8 +73,8 @@ function rows(shape: Shape, prefix = ''): readonly string[] {
 const rowsInside = (field: Shape, path: string): readonly string[] =>
   field.items === undefined ? rows(field, `${path}.`) : rows(field.items, `${path}[].`);
 
-const tableOf = (lines: readonly string[]): string =>
-  ['| field | type | description |', '| --- | --- | --- |', ...lines].join('\n');
+const tableOf = (lines: readonly string[], head = 'field | type | description'): string =>
+  [`| ${head} |`, '| --- | --- | --- |', ...lines].join('\n');
 
 /** Returns the tables of the report and of each of its named parts. */
 export function reportTables(): string {
@@ -93,16 +93,73 @@ export function reportTables(): string {
   ].join('\n\n');
 }
 
-/** Returns `page` with the tables between their marks. The formatter would pad every cell to the widest one. */
-export function withReportTables(page: string): string {
-  const marks = /(<!-- fields: report -->\n)[^]*?(<!-- \/fields -->)/u;
-  if (!marks.test(page)) throw new Error('docs/report.md has no place for its tables');
-  const tables = `<!-- prettier-ignore-start -->\n\n${reportTables()}\n\n<!-- prettier-ignore-end -->`;
-  return page.replace(marks, (_, from: string, to: string) => `${from}${tables}\n${to}`);
+/** The figures of the terminal and of `report.html` by the words there: part, and field in it. */
+const HEADLINES: readonly (readonly [words: string, part: string, field: string])[] = [
+  ['value', 'backtest', 'value_usd'],
+  ['worth', 'valuation', 'value'],
+  ['return', 'course', 'return'],
+  ['money-weighted', 'course', 'money_weighted_return'],
+  ['targets held', 'course', 'target_return'],
+  ['bought and held', 'performance', 'return'],
+  ['drawdown', 'course', 'drawdown'],
+  ['CAGR', 'performance', 'cagr'],
+  ['volatility', 'performance', 'volatility'],
+  ['Sharpe', 'performance', 'sharpe'],
+  ['Sortino', 'performance', 'sortino'],
+  ['Calmar', 'performance', 'calmar'],
+  ['turnover', 'course', 'turnover'],
+  ['drift', 'valuation', 'drift'],
+  ['largest drift', 'course', 'drift_max'],
+  ['mean drift', 'course', 'drift_mean'],
+  ['tracking error', 'course', 'tracking_error'],
+  ['gain by asset', 'portfolio', 'gains[].gain'],
+  ['paid: spread and impact', 'portfolio', 'paid.spread'],
+  ['paid: fees', 'portfolio', 'paid.fees'],
+  ['paid: interest', 'portfolio', 'paid.interest'],
+  ['against the targets held', 'gap', 'total'],
+  ['delay', 'costs', 'delay'],
+  ['trading', 'costs', 'trading'],
+  ['timing', 'costs', 'timing'],
+  ['execution', 'costs', 'execution'],
+  ['opportunity', 'costs', 'opportunity'],
+  ['fees', 'costs', 'fees'],
+  ['shortfall', 'costs', 'total'],
+  ['the same in basis points', 'costs', 'bps.total'],
+  ['slippage', 'costs', 'arrival_slippage_bps'],
+  ['half spread', 'fills', 'spread_bps'],
+  ['TWAP', 'group', 'twap_slippage_bps'],
+  ['VWAP', 'group', 'vwap_slippage_bps'],
+  ['mark-out', 'fills', 'mark_outs[].bps'],
+];
+
+/** Returns the rows of the headline figures: words, field, and its description. */
+export function headlines(): readonly (readonly [words: string, field: string, description: string])[] {
+  const schema = jsonSchema('report') as Shape;
+  return HEADLINES.map(([words, part, field]) => {
+    const found = field.split('.').reduce<Shape | undefined>((shape, name) => {
+      const next = shape?.properties?.[name.replace('[]', '')];
+      return name.endsWith('[]') ? next?.items : next;
+    }, part === '' ? schema : schema.$defs?.[part]);
+    if (found?.description === undefined) throw new Error(`report.json has no ${part} ${field}`);
+    return [words, part === '' ? `\`${field}\`` : `[${part}](report.md#${part}) \`${field}\``, cell(found.description)];
+  });
+} // prettier-ignore
+
+/** Returns `page` with tables between the marks of that name. The formatter would pad every cell to the widest one. */
+export function withTables(page: string, name: string, tables: string): string {
+  const marks = new RegExp(`(<!-- fields: ${name} -->\n)[^]*?(<!-- /fields -->)`, 'u');
+  if (!marks.test(page)) throw new Error(`the page has no place for the fields of ${name}`);
+  const marked = `<!-- prettier-ignore-start -->\n\n${tables}\n\n<!-- prettier-ignore-end -->`;
+  return page.replace(marks, (_, from: string, to: string) => `${from}${marked}\n${to}`);
 }
+export const withReportTables = (page: string): string => withTables(page, 'report', reportTables());
+export const withHeadlines = (page: string): string =>
+  withTables(page, 'headlines', tableOf(headlines().map((row) => `| ${row.join(' | ')} |`), 'figure | field | formula; unit, sign')); // prettier-ignore
 
 if (import.meta.main) {
-  const file = new URL('../docs/report.md', import.meta.url);
-  writeFileSync(file, withReportTables(readFileSync(file, 'utf8')));
-  process.stderr.write('wrote docs/report.md\n');
+  for (const [name, written] of [['report', withReportTables], ['backtest', withHeadlines]] as const) {
+    const file = new URL(`../docs/${name}.md`, import.meta.url);
+    writeFileSync(file, written(readFileSync(file, 'utf8')));
+    process.stderr.write(`wrote docs/${name}.md\n`);
+  } // prettier-ignore
 }

@@ -71,6 +71,12 @@ export const alerts = {
     runbook:
       'No action is needed if others trade on the account. Otherwise find out who has a token, halt the desk, and ask the venue to revoke that token.',
   },
+  positions_settled: {
+    severity: 'critical',
+    says: 'the venue settled positions of the account by itself, because its equity fell below the liquidation level, or on its own terms',
+    runbook:
+      '`rows` lists what the venue moved; the desk has booked it, and no strategy counts it as its trade. The status shows equity, exposure and the prices at which the venue settles next. Repay debt or add funds, and set or raise `pts.min_headroom`, so that the desk reduces its positions earlier.',
+  },
   account_unreadable: {
     severity: 'warning',
     says: 'the account could not be read; retrying',
@@ -197,9 +203,9 @@ export const alerts = {
   },
   access_refused: {
     severity: 'warning',
-    says: 'someone called the API with a token that does not permit the action, or with an unknown token',
+    says: 'someone called the API with a token that does not permit the action, with an unknown token, or over so many connections that the desk closed one',
     runbook:
-      "Ask the person named in `by`. `none` means a token that this desk does not know, such as an old token, another desk's token, or the token of an unknown program on this machine.",
+      "Ask the person named in `by`. `none` means a token that this desk does not know, such as an old token, another desk's token, or the token of an unknown program on this machine. If `path` is `too many connections`, find the program at `address` that holds them (`ss -tnp`).",
   },
   approval_asked: {
     severity: 'warning',
@@ -219,9 +225,9 @@ export const alerts = {
   },
   parent_paused: {
     severity: 'warning',
-    says: 'a parent is paused because its prices are too far from the reference price or the decision price, or because it costs too much',
+    says: 'a parent is paused because its prices are too far from the reference price or the decision price, or because it costs too much; or a pair, because the venue sends invalid responses for it',
     runbook:
-      'For `collar`, no immediate action is needed. Quotes and reference prices have disagreed for half a minute. The desk requests a quote from time to time and resumes the parent once the prices agree (`parent_resumed`). For other reasons, check the market and the limits that `reason` names, then resume the parent or let its window end.',
+      'For `collar`, no immediate action is needed. Quotes and reference prices have disagreed for half a minute. The desk requests a quote from time to time and resumes the parent once the prices agree (`parent_resumed`). For other reasons, check the market and the limits that `reason` names, then resume the parent or let its window end. If `pair` is set, read `detail`, ask the venue, and resume the pair when its responses are valid again.',
   },
   parent_short: {
     severity: 'warning',
@@ -250,11 +256,6 @@ export const alerts = {
       'Read `why`, which gives the pair, side and reason of each trade; `tranche why` shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy then retries. This alert is not raised again until the strategy has traded. A strategy that woke without a decision is woken once a minute until it decides something; `on` names what woke it: report it and include the journal.',
     onDashboard:
       'Read `why`, which gives the pair, side and reason of each trade; the Why screen shows the figures of a slice. Raise or lift the limit, add funds, or change the strategy. A changed balance, an operator command or a restart counts as a change, and the strategy then retries. This alert is not raised again until the strategy has traded.',
-  },
-  pair_paused: {
-    severity: 'warning',
-    says: 'a pair is paused because the venue sends invalid responses for it',
-    runbook: "Read `detail` and ask the venue. Resume the pair when the venue's responses are valid again.",
   },
   messages_throttled: {
     severity: 'warning',

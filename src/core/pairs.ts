@@ -44,6 +44,15 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
   return first;
 }
 
+/**
+ * Currencies that early checks may assume to exist. When the desk runs, the venue's list decides. Early checks skip the
+ * units of a pair unless both of its currencies are among these.
+ */
+export const COMMON_CURRENCIES =
+  'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
+    ' ',
+  );
+
 /** Common quote currencies, longest first, because the longest match is meant. */
 const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
 

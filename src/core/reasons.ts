@@ -23,8 +23,10 @@ export const reasons = {
   kept_back: 'the reserve (keep) leaves nothing for the trade, or the size was cut to what it leaves',
   pts_terms:
     "the pair's risk mode does not allow credit on this side, or its carry would exceed pts.max_carry_bps",
-  pts_unknown: "the pair's risk mode is unknown or stale, so no credit is used",
-  pts_credit: 'pts.use or pts.max_credit does not allow as much credit as the trade needs',
+  pts_unknown:
+    "the pair's risk mode or the account's available exposure is unknown or stale, so no credit is used",
+  pts_credit:
+    "pts.use, pts.max_credit, pts.min_headroom or the venue's available exposure does not allow as much credit as the trade needs",
   venue_maximum: "the size was cut to the venue's largest quote; the rest follows, in at most 40 pieces",
   size_impact:
     'the size was cut because a larger size would cost more than size_ladder.max_impact_bps; the rest follows',

@@ -129,6 +129,8 @@ export const wait = () =>
       modes: list(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'])),
       /** If the debt is closed in pieces: the largest piece, in quote currency, and the time that each piece takes, ms. */
       pieces: z.strictObject({ largest: amount, intervalMs: z.number().nonnegative() }).optional(),
+      /** Distance of equity / exposure from the liquidation level below which debts are reduced. */
+      headroom: amount.optional(),
       notBefore: at,
     }),
     /**

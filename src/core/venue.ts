@@ -112,6 +112,8 @@ export interface Transaction {
   readonly balance: Quantity | undefined;
   /** Fields that decide about orders and that cannot be read: such a row belongs to no order until a person says so. */
   readonly spoiled?: readonly string[] | undefined;
+  /** The venue says that it settled a position by itself: the row names a settlement, and no order. */
+  readonly isSettlement?: boolean | undefined;
 }
 
 /** All parameters of the transactions route. Times are Unix ms. */
@@ -155,6 +157,20 @@ export interface FundingRate {
 }
 
 export type RiskMode = 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only';
+
+/** Credit of the account as the venue states it, USD; omitted: not stated. No figure follows from the others. */
+export interface CreditMetrics {
+  /** Amount that the account owes. */
+  readonly exposure?: Money | undefined;
+  /** What it may still borrow. */
+  readonly availableExposure?: Money | undefined;
+  readonly exposureLimit?: Money | undefined;
+  /** Holdings minus debts. */
+  readonly equity?: Money | undefined;
+  readonly equityForWithdrawals?: Money | undefined;
+  /** The venue settles positions while equity divided by exposure is below this. */
+  readonly liquidationLevel?: Ratio | undefined;
+}
 
 export interface ValuationPoint {
   readonly at: Instant;

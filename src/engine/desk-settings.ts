@@ -67,6 +67,8 @@ export interface DeskSettings {
     readonly carryBpsMax: Ratio | undefined;
     /** Expected holding time of borrowed money. */
     readonly holdingMs: number;
+    /** Distance of equity / exposure from the liquidation level below which nothing more is borrowed. */
+    readonly headroomMin?: Ratio | undefined;
   };
   readonly reference: {
     /** Shortest interval between two probes of a watched pair. */

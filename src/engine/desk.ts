@@ -161,7 +161,7 @@ export class Desk {
       isHalted: () => this.control === 'halted',
       halt: (why) => halt(this, why),
     });
-    this.pts = new PtsWatch(ports, policy, this.rateLimiter, observer);
+    this.pts = new PtsWatch(this);
     this.rates = new Rates(this);
     this.bars = new LiveBars(this);
   }

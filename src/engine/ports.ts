@@ -18,6 +18,7 @@ import type {
 import type { StrategyRun } from './state/strategy-run.ts';
 import type {
   Balance,
+  CreditMetrics,
   Currency,
   FundingRate,
   Order,
@@ -89,6 +90,9 @@ export interface VenuePort {
 
   /** Risk mode of each pair; pairs without a readable mode are absent. `GET /v1/post-trade-settlement/risk-modes`. */
   riskModes(): Observable<ReadonlyMap<string, RiskMode>>;
+
+  /** Credit of the account. `GET /v1/post-trade-settlement`, which states no liquidation level. */
+  creditMetrics(): Observable<CreditMetrics>;
 
   /** Portfolio value in USD since `from`, hourly. `GET /v1/account/balance/history`. */
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
@@ -179,6 +183,11 @@ export interface AccountHint {
  */
 export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
+  /**
+   * Credit of the account, after each transaction. The desk uses the liquidation level, which only the feed states, and then
+   * reads the other figures, because prices move them without a message.
+   */
+  readonly credit$?: Observable<CreditMetrics> | undefined;
 }
 
 /** Result of a command, in words for the operator. */
@@ -412,7 +421,7 @@ export interface StrategiesPort {
   infeasible?(
     run: readonly StrategySource[],
     known: { readonly lives: ReadonlyMap<string, StrategyRun>; readonly now: Instant },
-  ): readonly StrategyFault[];
+  ): MaybeAsync<readonly StrategyFault[]>;
 }
 
 /** A request to the venue, or a cool-down that the venue demanded until `boot`. */

@@ -28,6 +28,7 @@ import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { FencedOut } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
+import { GUARD } from './state/strategy-source.ts';
 import { SOON_AFTER_START_MS } from './state/death.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
 import { halts, operate } from './operator/operator-commands.ts';
@@ -225,6 +226,7 @@ export function isDone({ strategies, state }: Desk): boolean {
   if (state.slices.size > 0 || state.attempts.size > 0) return false;
   for (const request of state.approvals.all())
     if (isLasting(request.proposal.for) && isUndecided(request)) return false;
-  for (const id of strategies.sources.keys()) if (state.lives.get(id)?.finished === undefined) return false;
+  for (const id of strategies.sources.keys())
+    if (id !== GUARD && state.lives.get(id)?.finished === undefined) return false;
   return true;
 }

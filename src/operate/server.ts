@@ -14,7 +14,7 @@ import { OperatorError } from '../core/errors.ts';
 import { escapeMarks } from '../core/text/escape.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-import { shareOfEachAddress } from './connection-share.ts';
+import { Connections } from './connections.ts';
 import { addPages, isPagePath, securityHeaders, strictTransport } from './pages.ts';
 import { openPaths } from './sign-in/routes.ts';
 import { addStandby, standbyWords } from './standby.ts';
@@ -75,6 +75,9 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     ((options.allowNetwork !== true && tls === undefined) || (options.api ?? options.standby) === undefined)
   )
     throw new OperatorError('config', beyondLoopback(options.listen));
+  const connections = new Connections((address) =>
+    options.api?.desk.refused({ path: CROWDED, by: 'none', address, needed: 'viewer' }),
+  );
   const server = Fastify({
     logger: false,
     schemaController: noCompilers,
@@ -82,10 +85,10 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     trustProxy: options.proxies === undefined || options.proxies.length === 0 ? false : [...options.proxies],
-    serverFactory: bounded(tls),
+    serverFactory: bounded(tls, connections),
   });
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
-  addRoutes(server, { ...options, isLocal, allowed });
+  addRoutes(server, { ...options, isLocal, allowed, connections });
 
   try {
     await server.listen({ host: listen.host, port: listen.port });
@@ -110,13 +113,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   };
 }
 
-/**
- * Maximum number of connections of scrapers, commands and event listeners, which use descriptors that the venue
- * connections also need.
- */
-const CONNECTIONS_MAX = 128;
-/** Maximum number of connections per address, so that others can still connect while one floods the desk. */
-const ADDRESS_CONNECTIONS_MAX = 96;
+const CROWDED = 'too many connections';
 const HEADERS_TIMEOUT_MS = 5_000;
 /** Interval of the check for slow requests, so that they end a second after their time limit, not half a minute after it. */
 const CHECK_MS = 1_000;
@@ -125,18 +122,19 @@ const CONNECTION_MS = 30_000;
 
 /** @throws OperatorError `config` when key and certificate cannot be used together. */
 const bounded =
-  (tls: TlsIdentity | undefined): FastifyServerFactory =>
+  (tls: TlsIdentity | undefined, connections: Connections): FastifyServerFactory =>
   (handler) => {
     const turns = new Turns();
     const timeouts = {
       requestTimeout: REQUEST_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_MS,
+      // Little is buffered of requests that wait.
+      highWaterMark: 4_096,
     };
-    const listener = turns.inOrder(handler);
+    const listener = turns.inOrder(connections.watched(handler));
     const server = tls === undefined ? createServer(timeouts, listener) : encrypted(tls, timeouts, listener);
-    server.maxConnections = CONNECTIONS_MAX;
-    server.on('connection', shareOfEachAddress(ADDRESS_CONNECTIONS_MAX));
+    server.on('connection', connections.add);
     server.on(tls === undefined ? 'connection' : 'secureConnection', turns.feed);
     return server.setTimeout(CONNECTION_MS);
   };
@@ -169,10 +167,11 @@ const PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 interface Routed extends OperateOptions {
   readonly isLocal: boolean;
   readonly allowed: ReadonlySet<string>;
+  readonly connections: Connections;
 }
 
 function addRoutes(server: FastifyInstance, options: Routed): void {
-  const { allowed, api, standby, isLocal } = options;
+  const { allowed, api, standby, isLocal, connections } = options;
   const { bearers = [], now = () => monotonic(0) } = api ?? standby ?? {};
   const authenticator = authenticatorOf(bearers, now, api?.signIn?.sessions);
   // A proxy on this machine forwards other people's requests.
@@ -182,6 +181,7 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(securityHeaders);
+    if (!connections.countFor(request.ip, request.raw)) return await reply.code(429).send({ error: CROWDED });
     // Browsers accept this header only over TLS, so it also works if a proxy in front terminates TLS.
     if (options.tls !== undefined || request.headers['x-forwarded-proto'] === 'https')
       reply.header('strict-transport-security', strictTransport);
@@ -193,13 +193,13 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
     const hosts = request.raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
     if (hosts.length > 1 || !request.url.startsWith('/'))
       return await reply.code(400).send({ error: 'expected one Host header, and a path that begins with /' });
+    const path = request.url.split('?', 1)[0] ?? '';
     // Encoded paths are refused, so that a proxy that filters paths sees the same path.
-    if (request.url.split('?', 1)[0]?.includes('%') === true)
+    if (path.includes('%'))
       return await reply.code(404).send({ error: 'expected a path without percent signs' });
     const { origin } = request.headers;
     if (origin !== undefined && !isOwn(origin, allowed))
       return await reply.code(403).send({ error: 'requests from this origin are refused' });
-    const path = request.url.split('?', 1)[0] ?? '';
     const isOpen =
       isOfThisMachine(request.ip) ||
       path === '/healthz' ||

@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Bytes of a connection that are parsed at once: at most seven requests. */
-const PIECE_BYTES = 256;
-/** Shortest time between two requests that did not wait for answers. It leaves the desk most of its processor. */
-const PAUSE_MS = 1;
+/** Bytes of a connection that are parsed at once: a few requests. */
+const PIECE_BYTES = 128;
+/** Shortest time between two requests that did not wait for answers. It leaves the desk its processor and its memory. */
+const PAUSE_MS = 10;
+/** Other requests that begin to be answered in one turn of the event loop. */
+const STARTS_MAX = 4;
 
 /** The requests of one connection. */
 interface Line {
@@ -17,12 +19,15 @@ interface Line {
 
 /**
  * Answers the requests of each connection one after another. Requests that clients send without waiting for answers
- * share one queue: each millisecond one of them is answered or a few more are parsed, so that thousands of them delay
- * neither the desk nor other clients. Nothing more is read from a connection while its requests wait.
+ * share one queue: every ten milliseconds, one of them is answered or a few more are parsed, so that thousands of them
+ * delay neither the desk nor other clients. Nothing more is read from a connection while its requests wait. Of all other
+ * requests, a few are answered in each turn of the event loop.
  */
 export class Turns {
   readonly #lines = new WeakMap<Socket, Line>();
-  readonly #queue: (() => void)[] = [];
+  readonly #queue: { readonly socket: Socket; readonly work: () => void }[] = [];
+  /** Start the requests that wait for a turn of the event loop. */
+  readonly #ready: (() => void)[] = [];
 
   /** Wraps the listener of a server. */
   readonly inOrder =
@@ -30,18 +35,22 @@ export class Turns {
     (request, response) => {
       const line = this.#lineOf(request);
       const start = (): void => {
-        line.isAnswering = true;
+        if (request.socket.destroyed) return;
         response.once('close', () => {
-          const next = request.socket.destroyed ? undefined : line.waiting.shift();
+          const { socket } = request;
+          const next = line.waiting.shift();
           line.isAnswering = next !== undefined;
-          if (next !== undefined) this.#later(next);
+          if (next !== undefined) this.#later(socket, next);
           const { readOn } = line;
-          if (line.waiting.length === 0 && readOn !== undefined) this.#later(readOn);
+          if (line.waiting.length === 0 && readOn !== undefined) this.#later(socket, readOn);
         });
         listener(request, response);
       };
       if (line.isAnswering) line.waiting.push(start);
-      else start();
+      else {
+        line.isAnswering = true;
+        this.#soon(start);
+      }
     };
 
   /** Takes over the bytes of a connection to which `node:http` already listens. */
@@ -74,12 +83,25 @@ export class Turns {
     return line;
   }
 
-  #later(work: () => void): void {
-    if (this.#queue.push(work) === 1) setTimeout(this.#run, PAUSE_MS);
+  #soon(start: () => void): void {
+    if (this.#ready.push(start) === 1) setImmediate(this.#nextTurn);
+  }
+
+  readonly #nextTurn = (): void => {
+    const starts = this.#ready.slice(0, STARTS_MAX);
+    for (const start of starts) start();
+    this.#ready.splice(0, starts.length);
+    if (this.#ready.length > 0) setImmediate(this.#nextTurn);
+  };
+
+  #later(socket: Socket, work: () => void): void {
+    if (this.#queue.push({ socket, work }) === 1) setTimeout(this.#run, PAUSE_MS);
   }
 
   readonly #run = (): void => {
-    this.#queue[0]?.();
+    // Closed connections do not delay others.
+    while (this.#queue[0]?.socket.destroyed === true) this.#queue.shift();
+    this.#queue[0]?.work();
     this.#queue.shift();
     if (this.#queue.length > 0) setTimeout(this.#run, PAUSE_MS);
   };

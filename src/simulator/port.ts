@@ -13,6 +13,7 @@ import type {
 import type { MaybeAsync } from '../engine/maybe-async.ts';
 import type { Clock, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
+import { namesSettlement } from '../wire/account.ts';
 import { ROUTE_COOL_DOWN_MS } from '../wire/constants.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
 import type { LedgerRow } from './ledger/leg.ts';
@@ -67,6 +68,7 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
     currencies: () => read('currencies', () => exchange.currencies()),
     fundingRates: () => read('funding rates', () => exchange.fundingRates()),
     riskModes: () => read('risk modes', () => exchange.riskModes()).pipe(map(modesByPair)),
+    creditMetrics: () => read('risk metrics', () => exchange.metrics(account, now())),
     valuation: (since) =>
       read('balance history', () => exchange.valuation(account, { from: since, interval: 'hour' }, now())),
 
@@ -86,7 +88,11 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 }
 
 /** The engine's view of a row: ids are text. */
-const transactionOf = ({ id, ...row }: LedgerRow): Transaction => ({ ...row, id: String(id) });
+const transactionOf = ({ id, ...row }: LedgerRow): Transaction => ({
+  ...row,
+  id: String(id),
+  ...(row.orderId === undefined && namesSettlement(row.description ?? '') ? { isSettlement: true } : {}),
+});
 
 /** Waits half the latency, calls the exchange, and waits the other half. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsync<T> {

@@ -3,7 +3,7 @@ import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
 import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/reference-price.ts';
-import type { Money, Quantity } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { Basis, Targets, Valued } from '../core/risk/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Debt } from '../core/risk/settling.ts';
@@ -36,6 +36,11 @@ export interface View {
   readonly debts: ReadonlyMap<string, Debt>;
   /** Returns the cost of borrowing a currency, as last reported; `undefined` if the venue reported none. */
   rateOf(currency: string): FundingRate | undefined;
+  /**
+   * Returns how much of which debt must be repaid until equity / exposure is `headroom` above the liquidation level, the largest
+   * debt first; nothing if it is. `undefined` if unknown.
+   */
+  excessDebts(headroom: Ratio): ReadonlyMap<string, Quantity> | undefined;
   /** Returns the risk mode of a pair; `undefined` if unknown or too old. */
   modeOf(pair: string): RiskMode | undefined;
   /**
@@ -160,11 +165,8 @@ export interface Strategy<State> {
   readonly needsValuation: boolean;
   /** Whether steps use the venue's credit terms: funding rates and risk modes. */
   readonly needsTerms: boolean;
-  /**
-   * Whether `plan` computes a decision based on the current account. This is for kinds that know no slot in advance and
-   * decide a whole round together.
-   */
-  readonly isEstimated: boolean;
+  /** Whether steps run a user's code in another process, which `plan` does not do. */
+  readonly runsCode: boolean;
   /**
    * Returns why a person cannot start an occurrence now. `undefined` if they can, in which case a step on `run` starts
    * it. Omitted by kinds without occurrences.
@@ -186,8 +188,6 @@ export interface Strategy<State> {
   slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** Returns the times of a run at which it decides on sizes that are unknown in advance. */
   looks(begunAt: Instant): readonly Instant[];
-  /** Returns the slots of the occurrence that is due at `due`, for a kind whose calendar starts parents of known size. */
-  slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
   /** Returns the bounds of a run, for a kind that knows its total but not its slots. The controls enforce them. */
   ceiling(instrument: Instrument): Ceiling | undefined;
   /**
@@ -234,13 +234,12 @@ export const defineStrategy = <Params, State>(kind: StrategyKind<Params, State>)
       bars: () => [],
       needsValuation: false,
       needsTerms: false,
-      isEstimated: false,
+      runsCode: false,
       runFault: () => noOccurrences(kind.kind),
       isReplaceable: () => false,
       progress: () => undefined,
       slots: () => [],
       looks: () => [],
-      slotsAt: () => [],
       ceiling: () => undefined,
       occurrences: () => undefined,
       notes: [],

@@ -373,6 +373,7 @@ class Bench implements KernelTest {
       valuation: undefined,
       debts: new Map(),
       rateOf: () => undefined,
+      excessDebts: () => undefined,
       modeOf: () => undefined,
       orderMax: () => undefined,
       value: () => undefined,

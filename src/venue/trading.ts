@@ -14,6 +14,7 @@ import {
   valuationSchema,
 } from '../wire/account.ts';
 import { orderRequestBody } from '../wire/order.ts';
+import { ptsMetricsSchema } from '../wire/pts.ts';
 import { quoteRequestBody } from '../wire/quote.ts';
 import { pathOf, venueRoutes } from '../wire/routes.ts';
 import type { Capabilities } from '../wire/routes.ts';
@@ -108,6 +109,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
       list('risk-modes', on.ptsModes.path, readableModesSchema).pipe(
         map((body) => riskModesOf(body, onUnreadable)),
       ),
+    creditMetrics: () => list('risk metrics', on.ptsMetrics.path, ptsMetricsSchema),
     valuation: (from) =>
       list('valuation', on.history.path, valuationSchema, {
         start_date: from,

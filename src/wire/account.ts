@@ -122,8 +122,18 @@ function transactionOf(element: unknown): Transaction {
       ? {}
       : { heldUntil: stampOf(hold) ?? isoTimeOf(hold) ?? instant(TIME_MAX) }),
     ...(spoiled.length === 0 ? {} : { spoiled }),
+    ...(isSettlement(row) ? { isSettlement: true } : {}),
   };
 }
+
+/**
+ * Whether a row says that the venue settled a position: by its text, and without the ids of an order, as a position that is
+ * settled by transfer has no closing order. No document shows such a row.
+ */
+const isSettlement = (row: Row): boolean =>
+  ['order_id', 'client_order_id', 'trade_id'].every((id) => isMissing(row[id])) &&
+  namesSettlement(textOf(row['description'] ?? row['Description']));
+export const namesSettlement = (description: string): boolean => /\b(?:settle|liquidat)/iu.test(description);
 
 /** Not control characters or lone surrogates, which some databases refuse. */
 const NO_TEXT = /[\p{Cc}\p{Cs}]/u;

@@ -14,7 +14,7 @@ const AMOUNT_FIELDS = [
   'net_proceeds', 'account_balance', 'AccountTransferFee', 'min_withdrawal', 'interest_rate', 'usd_value', 'fee', 'threshold',
   'balance', 'available', 'held', 'last', 'open', 'high', 'low', 'volume',
   'exposure', 'available_exposure', 'exposure_limit', 'equity',
-  'equity_for_withdrawals', 'current_loan_qty', 'interest_qty', 'proceeds',
+  'equity_for_withdrawals', 'liquidation_level', 'current_loan_qty', 'interest_qty', 'proceeds',
   'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet',
 ] as const; // prettier-ignore
 

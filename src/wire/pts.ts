@@ -1,45 +1,48 @@
 import { z } from 'zod';
 import { isoOf } from '../core/time.ts';
-import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import type { AnyAmount, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
+import type { CreditMetrics } from '../core/venue.ts';
 import { numberOr } from './account-bodies.ts';
 import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
 
 /** Post-trade settlement, apart from rates and modes: risk metrics, positions. Source: public documentation. */
 
-/** All amounts are in USD. */
-export interface PtsMetrics {
-  /** Amount that the account owes. */
-  readonly exposure: Money;
-  readonly availableExposure: Money;
-  readonly exposureLimit: Money;
-  /** Holdings minus debts. */
-  readonly equity: Money;
-  readonly equityForWithdrawals: Money;
-}
+/** The metrics of a venue that states all of them. */
+export type PtsMetrics = { readonly [Key in keyof CreditMetrics]-?: NonNullable<CreditMetrics[Key]> };
+
+/** The metrics, USD, in the reply of their route and in the messages of their feed. */
+export const metricsFields = z.object({
+  exposure: wireMoney.nullish().describe('USD'),
+  available_exposure: wireMoney.nullish().describe('USD'),
+  exposure_limit: wireMoney.nullish().describe('USD'),
+  equity: wireMoney.nullish().describe('USD'),
+  equity_for_withdrawals: wireMoney.nullish().describe('USD'),
+  liquidation_level: wireRatio
+    .nullish()
+    .describe('equity / exposure; the feed states it, the route does not'),
+});
+export const metricsOf = (body: z.output<typeof metricsFields>): CreditMetrics => ({
+  exposure: body.exposure ?? undefined,
+  availableExposure: body.available_exposure ?? undefined,
+  exposureLimit: body.exposure_limit ?? undefined,
+  equity: body.equity ?? undefined,
+  equityForWithdrawals: body.equity_for_withdrawals ?? undefined,
+  liquidationLevel: body.liquidation_level ?? undefined,
+});
 
 /** `GET /v1/post-trade-settlement`. */
-export const ptsMetricsSchema = z
-  .object({
-    exposure: wireMoney.describe('USD'),
-    available_exposure: wireMoney.describe('USD'),
-    exposure_limit: wireMoney.describe('USD'),
-    equity: wireMoney.describe('USD'),
-    equity_for_withdrawals: wireMoney.describe('USD'),
-  })
-  .transform((body): PtsMetrics => ({
-    exposure: body.exposure,
-    availableExposure: body.available_exposure,
-    exposureLimit: body.exposure_limit,
-    equity: body.equity,
-    equityForWithdrawals: body.equity_for_withdrawals,
-  }));
-export const ptsMetricsBody = (metrics: PtsMetrics): object => ({
-  exposure: numberOf(metrics.exposure),
-  available_exposure: numberOf(metrics.availableExposure),
-  exposure_limit: numberOf(metrics.exposureLimit),
-  equity: numberOf(metrics.equity),
-  equity_for_withdrawals: numberOf(metrics.equityForWithdrawals),
+export const ptsMetricsSchema = metricsFields.transform(metricsOf);
+/** Returns the body of the route. `write` writes an amount: as a number, or for the feed as text. */
+export const ptsMetricsBody = (
+  metrics: PtsMetrics,
+  write: (amount: AnyAmount) => unknown = numberOf,
+): object => ({
+  exposure: write(metrics.exposure),
+  available_exposure: write(metrics.availableExposure),
+  exposure_limit: write(metrics.exposureLimit),
+  equity: write(metrics.equity),
+  equity_for_withdrawals: write(metrics.equityForWithdrawals),
 });
 
 export const marginTypes = ['PTS_LONG', 'PTS_SHORT'] as const;

@@ -242,6 +242,7 @@ export const venueRoutes = {
     path: '/v1/post-trade-settlement',
     summary: 'Risk metrics of post-trade settlement, USD',
     reply: { status: 200, schema: ptsMetricsSchema },
+    desk: 'always',
   },
   ptsPositions: {
     ...extra,

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accountIo, addAccount } from '../../src/app/cli/account-cli.ts';
-import { inWords } from '../../src/app/commands/account/account-call.ts';
+import { accountIo, addAccount, inWords } from '../../src/app/commands/account/account-call.ts';
 import { fieldsOf, inKebab } from '../../src/app/commands/account/account-fields.ts';
 import type { RouteField } from '../../src/app/commands/account/account-fields.ts';
 import { printResponse } from '../../src/app/commands/account/account-print.ts';
@@ -27,15 +26,15 @@ interface RunOptions {
 }
 
 const run = async (args: readonly string[], { env = {}, cwd = '/', answer }: RunOptions = {}): Promise<Ran> =>
-  await runLine(
-    (cli, world) => {
-      const io = accountIo(world.io, { input: process.stdin, output: process.stderr });
+  await runLine(['account', ...args], {
+    cwd,
+    env,
+    now: systemClock.wall(),
+    add(cli, { io, done }) {
       const ask = answer && (async (question: string) => await Promise.resolve(answer(question)));
-      addAccount(cli, { io: { ...io, ask }, done: world.done });
+      addAccount(cli, { io: { ...accountIo(io, process), ask }, done });
     },
-    ['account', ...args],
-    { cwd, env, now: systemClock.wall() },
-  );
+  });
 
 const folder = aSharedFolder();
 let venue: VenueUnderTest;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addCalibrate } from '../../src/app/cli/calibrate-cli.ts';
 import { readModel } from '../../src/app/config/model-file.ts';
 import { add, money, text } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
@@ -87,7 +86,7 @@ describe('tranche calibrate', () => {
       "impact_bps: 33\norder_latency_ms: 90\nfee_bps: 3\nmax_usd: '15000'\n",
     );
   const calibrate = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
-    await runLine(addCalibrate, ['calibrate', join(cwd, 'run.db'), ...line], { cwd, now: instant(BEGIN) });
+    await runLine(['calibrate', join(cwd, 'run.db'), ...line], { cwd, now: instant(BEGIN) });
 
   it('writes a model that backtests accept, and states the observations behind each fitted value', async () => {
     const cwd = await ofTwo();

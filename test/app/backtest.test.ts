@@ -80,6 +80,10 @@ describe('tranche backtest', () => {
       TWAP.replace('slices', "limit_price: '100'\nslices"),
       /^NOTHING TRADED\.\nhour traded nothing, 12 times because .*\(limit_price\)\. To change this: another limit_price/mu,
     ],
+    [
+      `id: calm\nkind: rebalance\ntarget_weights: { usd: '1', btc: '0' }\ncash: usd\nmin_interval: PT5M\ndrift_threshold: '0.5'\n`,
+      /^NOTHING TRADED\.\ncalm traded nothing: in the whole window, every weight that a trade may move lies inside its drift band \(inside_band\)\. To change this: a smaller drift_threshold/mu,
+    ],
   ])('explains why a strategy could not trade: %s', async (strategy, says) => {
     expectRan(await tranche(desk(strategy)), 0, says);
   });

@@ -2,15 +2,15 @@ import { globSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { init, initFiles } from '../../src/app/init/init.ts';
-import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
+import { init, initFiles } from '../../src/app/commands/init.ts';
+import { writeSchemas } from '../../src/app/commands/schema.ts';
 import type { ValidateOptions } from '../../src/app/commands/validate.ts';
 import { jsonSchema, schemaNames } from '../../src/app/config/schema.ts';
 import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
 import { readYaml } from '../../src/app/config/yaml.ts';
 import { instant } from '../../src/core/time.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { expectRan, validated } from '../support/command.ts';
+import { expectRan, runLine, validated } from '../support/command.ts';
 import type { Ran } from '../support/command.ts';
 import { aFolder, put } from '../support/folder.ts';
 import { aRunIo } from '../support/run-io.ts';
@@ -128,14 +128,14 @@ schedule: { cron: "0 9 * * *", quiet_hours: [{ from: "08:00", to: "10:00" }] }
 });
 
 describe('tranche schema', () => {
-  it.each(schemaNames)('prints the schema of %s that it writes', (name) => {
-    const to = io(folder);
-    expect([schema({ name }, to), writeSchemas('.', io(folder))]).toEqual([0, 0]);
-    expect(to.printed.out).toBe(readFileSync(join(folder, `${name}.schema.json`), 'utf8'));
+  it.each(schemaNames)('prints the schema of %s that it writes', async (name) => {
+    writeSchemas('.', io(folder));
+    const { out } = await runLine(['schema', name], { cwd: folder });
+    expect(out).toBe(readFileSync(join(folder, `${name}.schema.json`), 'utf8'));
   });
 
   it('writes the schema of every file type', () => {
-    expect(writeSchemas('schemas', io(folder))).toBe(0);
+    writeSchemas('schemas', io(folder));
     const written = JSON.parse(readFileSync(join(folder, 'schemas/strategy.schema.json'), 'utf8')) as {
       anyOf: { properties: { kind: { const: string } }; additionalProperties: boolean }[];
     };
@@ -193,7 +193,7 @@ describe('the example strategies', () => {
 describe('tranche init', () => {
   it('writes examples that are valid without changes', () => {
     const to = io(folder);
-    expect(init({ folder: 'desk' }, to)).toBe(0);
+    expect(init('desk', to)).toBe(0);
     expect(to.printed.err).toContain('wrote desk/config/paper.yaml');
     expect(to.printed.err).toContain('next: npx tranche validate --config desk/config/paper.yaml');
     for (const mode of ['paper', 'dry-run'])
@@ -206,16 +206,16 @@ describe('tranche init', () => {
 
   it('prints the next command with its path quoted for the shell', () => {
     const to = io(folder);
-    expect(init({ folder: "ann's dësk" }, to)).toBe(0);
+    expect(init("ann's dësk", to)).toBe(0);
     expect(to.printed.err).toContain(String.raw`validate --config 'ann'\''s dësk/config/paper.yaml'`);
   });
 
   it('never overwrites an existing file, and writes no other files if one exists', () => {
-    expect(init({}, io(folder))).toBe(0);
+    expect(init('.', io(folder))).toBe(0);
     put(folder, { 'config/live.yaml': 'mine' });
     rmSync(join(folder, 'config/paper.yaml'));
     const to = io(folder);
-    expect(init({}, to)).toBe(64);
+    expect(init('.', to)).toBe(64);
     expect(to.printed.err).toContain(join(folder, 'config/live.yaml'));
     expect(readFileSync(join(folder, 'config/live.yaml'), 'utf8')).toBe('mine');
     expect(() => readFileSync(join(folder, 'config/paper.yaml'))).toThrow('ENOENT');
@@ -226,7 +226,7 @@ describe('tranche init', () => {
     ['a-file', 'a-file/config/paper.yaml cannot be written'],
   ])('reports that files cannot be written to %s', (where, says) => {
     put(folder, { 'a-file': '' });
-    expect(() => init({ folder: where }, io(folder))).toThrow(
+    expect(() => init(where, io(folder))).toThrow(
       expect.objectContaining({ exit: 'storage', message: expect.stringContaining(says) as string }),
     );
   });

@@ -97,6 +97,15 @@ describe('loadConfig', () => {
     for (const floor of ['0', '-0.5'])
       expect(load(floored(floor)).controls.positionMin.get('btc')?.toFixed()).toBe(floor);
     expect(refusal(floored('-a'))).toContain('controls.min_position.btc\n');
+    // "usdtusd" and "usdteur" begin with usd, but usd is not what they sell.
+    for (const pair of ['usdtusd', 'usdteur', 'pepeusd']) {
+      const other = floored('0').replaceAll('btcusd', pair);
+      expect(refusal(other.replace('{ btc: "0" }', '{ usd: "0", pep: "0" }'))).toContain(
+        'controls.min_position\n',
+      );
+      const base = pair.slice(0, 4);
+      expect(load(other.replace('{ btc: "0" }', `{ ${base}: "0" }`)).controls.positionMin.size).toBe(1);
+    }
   });
 
   it('reads every limit exactly and applies the documented defaults', () => {

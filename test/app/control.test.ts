@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { approvalsOf } from '../engine/approval-desk.ts';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
-import { addControl } from '../../src/app/cli/control-cli.ts';
 import { deskApi } from '../../src/app/desk-api/desk-api.ts';
 import { quantity } from '../../src/core/money.ts';
 import { SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
@@ -34,7 +33,7 @@ const NOBODY = 'http://127.0.0.1:1';
 const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
 
 const run = async (cwd: string, line: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
-  await runLine(addControl, line, { cwd, now: START, env: { USER: 'ann', ...env }, config: 'desk.yaml' });
+  await runLine(line, { cwd, now: START, env: { USER: 'ann', ...env }, config: 'desk.yaml' });
 
 interface Served {
   readonly bench: Bench;

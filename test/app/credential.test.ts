@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chownSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -46,6 +47,18 @@ describe('a token file', () => {
     expect(readSystemdToken(folder)).toEqual({ text: TOKEN });
     fileOf(TOKEN, 0o444);
     expect(readSystemdToken(folder)).toHaveProperty('problem');
+  });
+});
+
+describe('a token on stdin', () => {
+  it.each([
+    ['is read to its end', `${TOKEN}\n`, 0],
+    ['is refused if it is not one', 'two words', 78],
+  ])('%s', (_, input, status) => {
+    put(folder, { 'desk.yaml': 'mode: dry_run\nvenue: { base_url: "http://127.0.0.1:1", token_file: "-" }\nstrategies: []\n' }); // prettier-ignore
+    const line = [join(import.meta.dirname, '../../bin/tranche.js'), 'validate', '--config', 'desk.yaml'];
+    const ran = spawnSync(process.execPath, line, { cwd: folder, input, encoding: 'utf8' });
+    expect([ran.status, ran.stdout + ran.stderr]).toEqual([status, expect.not.stringContaining(TOKEN)]);
   });
 });
 

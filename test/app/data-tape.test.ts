@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { addData } from '../../src/app/cli/data-cli.ts';
 import { expectRan, runLine } from '../support/command.ts';
 import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
@@ -17,7 +16,7 @@ const IMPORT = ['import', 'bars.csv', '--pair', 'btcusd'];
 
 function world(): { readonly cwd: string; readonly run: (...line: readonly string[]) => Promise<Ran> } {
   const cwd = aFolder({ 'bars.csv': BARS });
-  return { cwd, run: async (...line) => await runLine(addData, ['data', ...line], { cwd }) };
+  return { cwd, run: async (...line) => await runLine(['data', ...line], { cwd }) };
 }
 
 describe('tranche data import', () => {

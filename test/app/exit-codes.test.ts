@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { addCalibrate } from '../../src/app/cli/calibrate-cli.ts';
-import { addData } from '../../src/app/cli/data-cli.ts';
 import { instant } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aTwap, started } from '../engine/harness.ts';
@@ -36,9 +34,8 @@ const DATA = ['--data', 'btcusd=btc.csv'];
 const commands: Readonly<Record<string, (line: readonly string[]) => Promise<Ran>>> = {
   alerts: async (line) => await look(cwd, ['alerts', ...desk, ...line]),
   backtest: async (line) => await backtest(cwd, line),
-  calibrate: async (line) =>
-    await runLine(addCalibrate, ['calibrate', ...line], { cwd, now: instant(BEGIN) }),
-  data: async (line) => await runLine(addData, ['data', ...line], { cwd }),
+  calibrate: async (line) => await runLine(['calibrate', ...line], { cwd, now: instant(BEGIN) }),
+  data: async (line) => await runLine(['data', ...line], { cwd }),
   plan: async (line) => await look(cwd, ['plan', ...config, ...line]),
   report: async (line) => await look(cwd, ['report', ...line]),
   sweep: async (line) => await sweep(cwd, line),
@@ -143,7 +140,7 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
     [64, ['--vary', 'slices.x=1,2'], 'without settings of its own'],
     [78, ['--vary', 'slicse=1,2'], 'did you mean "slices"?'],
     [78, ['--vary', 'pair=btcusd,ethusd'], 'no tape for ethusd: add --data ethusd=FILE'],
-    [64, ['--vary', 'slices=1,2', '--by', 'cost'], '--by: expected one of cost_bps'],
+    [64, ['--vary', 'slices=1,2', '--by', 'cost'], '--by: expected one of execution_bps'],
     [64, ['--vary', 'slices=1,2', '--risk', 'x'], '--risk: expected one of'],
     [64, ['--vary', 'slices=1,2', '--walk-forward', '0'], 'a whole number from 1 to 100'],
     [64, ['--vary', 'slices=1,2', '--samples', '3'], 'the grid has only 2 settings'],

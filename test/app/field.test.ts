@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { expectRan, runLine, validated } from '../support/command.ts';
 import type { Ran } from '../support/command.ts';
 import { aFolder } from '../support/folder.ts';
@@ -66,7 +65,7 @@ describe('what is written in the field', () => {
     });
     const rates = quote === 'usd' ? [] : ['--data', `${quote}usd=p.csv`];
     const line = ['backtest', 's.yaml', '--data', `${pair}=p.csv`, ...rates, '--holdings', `${quote}=250000`];
-    const ran = await runLine(addBacktest, line, { cwd, now: NOON, config: 'config/paper.yaml' });
+    const ran = await runLine(line, { cwd, now: NOON, config: 'config/paper.yaml' });
     expectRan(ran, 0, `249,000 ${quote}`);
   });
 });

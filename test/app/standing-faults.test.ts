@@ -27,19 +27,19 @@ ${fields}
 const faulty: Readonly<Record<string, readonly [fields: string, says: RegExp]>> = {
   'more executions a minute than allowed': [
     "total_quantity: { amount: '2', currency: btc }\nduration: PT2M\nslices: 20",
-    /more than controls\.max_executions_per_minute of 5: the desk would halt/u,
+    /the desk would halt .*limit=5 a minute of btcusd/u,
   ],
   'slices above the limit of one order': [
     "total_quantity: { amount: '4', currency: btc }\nduration: PT2H\nslices: 4",
-    /controls\.max_order_notional/u,
+    /4 of 4 slices trade nothing.*max_order_notional 20000/u,
   ],
   'a window in restricted hours': [
     "total_quantity: { amount: '1', currency: btc }\nstart_time: '2026-11-21T22:05:00Z'\nduration: PT30M\nslices: 6",
-    /are entirely within controls\.restricted_hours/u,
+    /6 of 6 slices trade nothing.*restricted_hours/u,
   ],
   'a day above its limit': [
     "total_quantity: { amount: '20', currency: btc }\nduration: PT5H\nslices: 100",
-    /above controls\.max_day_notional/u,
+    /59 of 100 slices trade nothing.*max_day_notional 500000/u,
   ],
 };
 

@@ -42,6 +42,24 @@ describe('readStrategies', () => {
     expect(strategies[0]?.bound.pairs).toEqual(['btcusd']);
   });
 
+  it('adds a strategy that keeps pts.min_headroom in the pairs of the others', () => {
+    const config = configOf(
+      'pts: { use: when_enabled, min_headroom: "0.05" }\nvenue: { sell_path: /v1/orders/sell }',
+    );
+    const added = read(TWAP, config);
+    expect(added.problems).toEqual([]);
+    expect(added.strategies.map(({ id, kind, document }) => [id, kind, document['pairs']])).toEqual([
+      ['a', 'twap', undefined],
+      ['min-headroom', 'settle', ['btcusd']],
+    ]);
+    const own = `---\n{ id: min-headroom, kind: settle, pairs: [ethusd], min_headroom: 0.1 }\n`;
+    expect(read(`${TWAP}${own}`, config).strategies.map(({ bound }) => bound.pairs)).toEqual([
+      ['btcusd'],
+      ['ethusd'],
+    ]);
+    expect(read(TWAP, configOf('')).strategies).toHaveLength(1);
+  });
+
   it('reports an emptied file as a problem, not as the removal of its strategies', () => {
     for (const nothing of ['', '# only a remark\n', '---\n'])
       expect(messages(nothing)).toEqual([expect.stringContaining('the file contains no strategy')]);

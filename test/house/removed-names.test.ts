@@ -30,7 +30,7 @@ const REMOVED: Readonly<Record<string, RegExp>> = {
   'a cache of known files, and own LZ4': /known-file|encodeLz4|decodeLz4/iu,
   'a server for assistants': /\bmcp\b|model context protocol/iu,
   'what a unit of systemd and a calendar do': /on_change|plan\.ics/iu,
-  'resampled histories of backtests': /bootstrap|resampl|anchoring/iu,
+  'resampled histories of backtests': /\bbootstrap|resampl|anchoring/iu,
   'words of other tools': /thesaurus|other-words/iu,
 };
 

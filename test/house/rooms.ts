@@ -36,10 +36,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The face of the daemon: metrics, health, log.
   operate: {
     parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
-    packages: { 'node:https': ['server.ts'], 'node:net': ['turns.ts'],
+    packages: { 'node:https': ['server.ts'], 'node:net': ['turns.ts', 'connections.ts'],
       fastify: ['server.ts', 'standby.ts', 'pages.ts', 'sign-in/routes.ts', 'sign-in/people-routes.ts', 'sign-in/browser.ts', 'api/api.ts', 'api/caller.ts', 'api/commands.ts', 'api/reads.ts'],
       zod: ['sign-in/sign-in-schemas.ts', 'api/openapi.ts', 'api/input.ts', 'api/commands.ts', 'api/desk-reads.ts', 'api/routes.ts', 'api/schema-parts.ts', 'api/schema-desk.ts', 'api/schema-journal.ts', 'api/schema-approvals.ts', 'api/schema-commands.ts'],
-      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts'], 'node:http': ['events.ts', 'server.ts', 'turns.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
+      '@simplewebauthn/server': ['sign-in/passkeys.ts'], 'node:crypto': ['access.ts', 'sign-in/secrets.ts'], 'node:http': ['events.ts', 'server.ts', 'turns.ts', 'connections.ts'], 'prom-client': ['metrics.ts', 'meters.ts', 'standby.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs/promises': ['pages.ts'], 'node:fs': ['log.ts', 'descriptors.ts'], 'node:path': ['log.ts', 'pages.ts'], rxjs: ['descriptors.ts', 'alert-records.ts', 'notify/notifier.ts'],
     },
   },
@@ -48,6 +48,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['operate/api/schema-approvals.ts', 'operate/api/schema-desk.ts', 'operate/api/schema-journal.ts', 'report/json/schema.ts'],
     packages: { zod: ['data/shapes.ts'], preact: anywhere, 'preact/hooks': anywhere, '@preact/signals': anywhere, uplot: anywhere },
   },
+  // What a desk will do: its own pipeline on virtual time over constant prices, and what it recorded, in words.
+  planning: { parts: ['core', 'engine', 'strategy', 'simulator', 'research', 'journal/backtest-journal.ts'], packages: {} },
   // Backtests: tapes and their importers, the runner, sweeps, calibration.
   research: {
     parts: ['core', 'engine', 'strategy', 'simulator', 'files'],
@@ -74,8 +76,6 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
   report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-portfolio.ts', 'json/schema-parents.ts', 'json/schema-oversight.ts'] } },
-  // What a strategy will do, and whether limits, funds and calendars let it; pure.
-  planning: { parts: ['core'], packages: {} },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.
   engine: { parts: ['core', 'strategy/kernel.ts'], packages: { rxjs: anywhere } },
   // Kernels: one pure function a file, and the registry.

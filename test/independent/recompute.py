@@ -5,7 +5,7 @@ decimal.Decimal, statistics are numpy. Reads one JSON object from stdin and prin
 
 Input:  {"strategy": {...}, "bars": {pair: csv file}, "holdings": {currency: text},
          "model": {"half_spread_bps": n, "impact_bps": n}}
-Output: {"fills": [...], "groups": {...}, "course": {...} or null}
+Output: {"fills": [...], "course": {...} or null}
 """
 
 import csv
@@ -172,69 +172,16 @@ def run_rebalance(strategy, market, account):
             not_before = at + rest
 
 
-# Costs, positive is bad
-
-
-def group_costs(fills):
-    """By pair and side; each parent against the price at its arrival, which is that of its first slice."""
-    groups = {}
-    for fill in fills:
-        groups.setdefault((fill["pair"], fill["side"]), []).append(fill)
-    costs = {}
-    for (pair, side), own in sorted(groups.items()):
-        sign = 1 if side == "buy" else -1
-        arrival = {}
-        for fill in own:
-            arrival.setdefault(fill["parent"], fill["mid"])
-        paper = sum(fill["quantity"] * arrival[fill["parent"]] for fill in own)
-        trading = sign * (sum(fill["amount"] for fill in own) - paper)
-        execution = sign * sum(fill["amount"] - fill["quantity"] * fill["mid"] for fill in own)
-        costs[f"{pair} {side}"] = {
-            "traded": plain(sum(fill["quantity"] for fill in own)),
-            "amount": plain(sum(fill["amount"] for fill in own)),
-            "paper": plain(paper),
-            "trading": plain(trading),
-            "execution": plain(execution),
-            "timing": plain(trading - execution),
-            "arrival_slippage_bps": bps_of(trading, paper),
-        }
-    return costs
-
-
 def plain(amount):
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def bps_of(cost, paper):
-    return f"{(cost * 10_000 / paper).quantize(Decimal('0.0001'), ROUND_HALF_EVEN):f}"
-
-
-# The course of a portfolio, and its figures
+# The course of a portfolio
 
 
 def nine(value):
     return float(f"{float(value):.9g}")
-
-
-def performance(index, steps, years, steps_a_year):
-    """Of a return index; only whole steps are returns."""
-    index = np.array(index)
-    returns = (index[1:] / index[:-1] - 1)[np.array(steps) == 1]
-    peak = np.maximum.accumulate(index)
-    drawdown = float(np.max(1 - index / peak))
-    cagr = index[-1] ** (1 / years) - 1
-    deviation = float(np.std(returns, ddof=1))
-    downside = float(np.sqrt(np.mean(np.minimum(returns, 0) ** 2)))
-    return {
-        "return": nine(index[-1] - 1),
-        "drawdown": nine(drawdown),
-        "cagr": nine(cagr),
-        "volatility": nine(deviation * np.sqrt(steps_a_year)),
-        "sharpe": nine(returns.mean() / deviation * np.sqrt(steps_a_year)),
-        "sortino": nine(returns.mean() / downside * np.sqrt(steps_a_year)),
-        "calmar": nine(cagr / drawdown),
-    }
 
 
 def course_of(strategy, market, holdings, fills):
@@ -261,22 +208,11 @@ def course_of(strategy, market, holdings, fills):
     index = [float(value / values[0]) for value in values]
     mids = {currency: [float(market.mid(currency + portfolio.cash, at)) for at in points] for currency in portfolio.assets}
     weights = {currency: float(weight) for currency, weight in portfolio.targets.items()}
-    hold = [weights[portfolio.cash] + sum(weights[c] * mids[c][i] / mids[c][0] for c in mids) for i in range(len(points))]
     target = [1.0]
     for i in range(1, len(points)):
         target.append(target[-1] * (weights[portfolio.cash] + sum(weights[c] * mids[c][i] / mids[c][i - 1] for c in mids)))
-    years = (end - begin) / (YEAR_DAYS * DAY)
     a_year = YEAR_DAYS * DAY / step
-    traded = sum(float(fill["amount"]) for fill in fills)
-    mean = float(np.mean([float(value) for value in values]))
-    of = lambda series: performance(series, steps, years, a_year)
     return {
-        "mean_value": nine(mean),
-        "turnover": nine(traded / 2 / mean),
-        "return": nine(index[-1] - 1),
-        "target_return": nine(target[-1] - 1),
-        "tracking_error": nine(tracking_error(index, target, steps, a_year)),
-        "drawdown": of(index)["drawdown"],
         "drift_mean": nine(np.mean(drifts)),
         "drift_max": nine(max(drifts)),
         "outside": nine(np.mean([drift > float(portfolio.threshold) for drift in drifts])),
@@ -288,7 +224,6 @@ def course_of(strategy, market, holdings, fills):
             for times in range(3)
         ],
         "values": [nine(value) for value in values],
-        "tearsheet": {"portfolio": of(index), "buy_and_hold": of(hold), "targets_held": of(target)},
     }
 
 
@@ -385,7 +320,7 @@ def gap_of(portfolio, market, fills, points, worths, built):
     total = total.quantize(CENT, ROUND_HALF_EVEN)
     rest = "drift" if abs(parts["drift"]) >= abs(parts["build_up"]) else "build_up"
     cents[rest] = total - sum(part for name, part in cents.items() if name != rest)
-    return {"total": plain(total), "fees": "0", **{name: plain(part) for name, part in cents.items()}}
+    return {"total": plain(total), "fees": "0", "interest": "0", **{name: plain(part) for name, part in cents.items()}}
 
 
 def tracking_error(index, target, steps, a_year):
@@ -411,7 +346,6 @@ def main():
                 [fill["at"], fill["pair"], fill["side"], plain(fill["quantity"]), plain(fill["price"]), plain(fill["amount"])]
                 for fill in fills
             ],
-            "groups": group_costs(fills),
             "course": course_of(strategy, market, given["holdings"], fills) if is_portfolio else None,
         },
         sys.stdout,

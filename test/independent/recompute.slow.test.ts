@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../support/command.ts';
@@ -80,7 +79,6 @@ const real = (folder: string, files: Readonly<Record<string, string>>, from: num
 
 interface Told {
   readonly fills: readonly (readonly (string | number)[])[];
-  readonly groups: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly course: (Readonly<Record<string, unknown>> & { readonly values: readonly number[] }) | null;
 }
 
@@ -110,7 +108,7 @@ async function both(name: Case, bars: Bars): Promise<{ readonly program: Told; r
     ...pairs.flatMap((pair) => ['--data', `${pair}=${pair}.csv`]),
     ...ASSUMED.flatMap((setting) => ['--assume', setting]),
   ];
-  const { code, err } = await runLine(addBacktest, line, {
+  const { code, err } = await runLine(line, {
     cwd,
     now: instant(0),
     config: 'config/paper.yaml',
@@ -125,13 +123,10 @@ async function both(name: Case, bars: Bars): Promise<{ readonly program: Told; r
 }
 
 interface Reported {
-  readonly groups: readonly (Readonly<Record<string, string>> & {
-    readonly costs: Readonly<Record<string, string>>;
-  })[];
   readonly portfolios: readonly {
     readonly gains: readonly unknown[];
     readonly at_costs: readonly unknown[];
-    readonly course: Readonly<Record<string, unknown>> & { readonly points: readonly { readonly value: number }[]; readonly tearsheet: Readonly<Record<string, unknown>> };
+    readonly course: Readonly<Record<string, unknown>> & { readonly points: readonly { readonly value: number }[] };
   }[];
 } // prettier-ignore
 
@@ -139,24 +134,17 @@ interface Reported {
 function told(folder: string, python: Told): Told {
   const rows = parse(readFileSync(join(folder, 'fills.csv')), { columns: true }) as readonly Record<string, string>[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- a header names the columns
   const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as Reported; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its schema is tested elsewhere
-  const groups = report.groups.map(({ costs, ...group }) => {
-    const all: Readonly<Record<string, unknown>> = { ...group, ...costs };
-    const names = ['traded', 'amount', 'paper', 'trading', 'execution', 'timing', 'arrival_slippage_bps'];
-    return [`${group['pair']} ${group['side']}`, Object.fromEntries(names.map((each) => [each, all[each]]))];
-  });
   const [portfolio] = report.portfolios;
   const course = portfolio && { ...portfolio.course, gains: portfolio.gains, at_costs: portfolio.at_costs };
   const fieldOf = (name: string): unknown => Object.entries(course ?? {}).find(([key]) => key === name)?.[1];
   return {
     fills: rows.map((row) => [Date.parse(row['executed_at'] ?? ''), ...['pair', 'side', 'quantity', 'price', 'amount'].map((each) => row[each] ?? '')]),
-    groups: Object.fromEntries(groups) as Told['groups'],
     course:
       course === undefined || python.course === null
         ? null
         : {
             ...Object.fromEntries(Object.keys(python.course).map((each) => [each, fieldOf(each)])),
             values: course.points.map(({ value }) => value),
-            tearsheet: Object.fromEntries(['portfolio', 'buy_and_hold', 'targets_held'].map((each) => [each, course.tearsheet[each]])),
           },
   };
 } // prettier-ignore
@@ -186,7 +174,7 @@ for (const { over, missing, bars } of sources) {
   const reason = missing ?? (hasNumpy ? undefined : 'there is no python3 with numpy');
   describe(`a backtest over ${over}${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
     for (const name of cases)
-      it(`has the fills, costs, course and statistics that Python recomputes, to the last digit: ${name}`, async (ctx) => {
+      it(`has the fills and the course that Python recomputes, to the last digit: ${name}`, async (ctx) => {
         if (reason !== undefined) return ctx.skip(reason);
         const { program, python } = await both(name, bars(name));
         expect(python.fills.length).toBeGreaterThanOrEqual(name === 'scheduled' ? 6 : 10);

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { HOUR_MS, instant } from '../../src/core/time.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { runLine } from '../support/command.ts';
@@ -53,7 +52,6 @@ export async function runYear(folder: string): Promise<Texts> {
   for (const [id, strategy] of Object.entries(STRATEGIES))
     writeFileSync(join(folder, `${id}.yaml`), JSON.stringify({ id, ...strategy }));
   const { code, out, err } = await runLine(
-    addBacktest,
     [
       'backtest',
       'dca.yaml',

@@ -291,19 +291,19 @@ describe('a row of the account', () => {
         usd: { currency: 'usd', amount: '1000.5', balance: '' },
         usdt: { currency: 'usdt', amount: '-1000', balance: '' },
       };
-      const rows = [
+      const legs = [
         aRow(2, { ...trade, action: 'sell', ...leg[first] }),
         aRow(3, { ...trade, action: 'sell', ...leg[second] }),
       ];
       return [
         `a trade of usdtusd with ${first} first`,
-        rows,
+        legs,
         ['usdt -1000 for -1000.5 usd', 'usd 1000.5 Expenses:Trading-Fees'],
       ] as const;
     }),
-  ])('follows its sign: %s', async (_, rows, moved) => {
+  ])('follows its sign: %s', async (_, legs, moved) => {
     const { out, err } = await exported(
-      { rows: [aRow(1, { amount: '2', balance: '2' }), ...rows] },
+      { rows: [aRow(1, { amount: '2', balance: '2' }), ...legs] },
       { format: 'csv' },
     );
     expect(err).not.toContain('the ledger holds');

@@ -10,7 +10,7 @@ import { ask } from '../support/http.ts';
 import { operating } from '../support/operate.ts';
 import { anIdentity } from '../venue/certificates.ts';
 
-const AT_ONCE = 500;
+const AT_ONCE = 100;
 /** Requests in the first bytes that are parsed, and one of another client. */
 const PARSED_MAX = 9;
 
@@ -78,6 +78,32 @@ describe('requests that a client sends without waiting for answers', () => {
     await ask(`${url}/healthz`);
     // Its socket is not read meanwhile: the first answer after that of the metrics finds nobody.
     expect(seen.ready).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('requests of many connections at once', () => {
+  it('are answered a few in each turn of the event loop', async () => {
+    let [inTurn, most, answered] = [0, 0, 0];
+    const ready = (): readonly string[] => {
+      if (inTurn === 0) setImmediate(() => (inTurn = 0));
+      inTurn += 1;
+      most = Math.max(most, inTurn);
+      return [];
+    };
+    const { url } = await operating({ ready });
+    const { host, port } = new URL(url);
+    const sockets = await Promise.all(
+      Array.from({ length: 80 }, async () => {
+        const socket = connect(Number(port), '127.0.0.1');
+        onTestFinished(() => void socket.destroy());
+        socket.on('data', () => (answered += 1));
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    for (const socket of sockets) socket.write(`GET /readyz HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    await expect.poll(() => answered).toBe(80);
+    expect(most).toBeLessThanOrEqual(4);
   });
 });
 

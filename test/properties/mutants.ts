@@ -143,7 +143,7 @@ export const mutants: readonly Mutant[] = [
   }),
   one('forget-words', "a person's word decides", {
     file: ROWS,
-    find: 'if (word !== undefined) owners.set(row.id, word.ours);',
+    find: 'if (word !== undefined || row.isSettlement === true) owners.set(row.id, word?.ours);',
     replace: 'if (word !== undefined && row.clientId === undefined) owners.set(row.id, word.ours);',
   }),
   one('ignore-fee-rows', 'fees count wherever they are booked', {

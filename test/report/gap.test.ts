@@ -89,7 +89,7 @@ describe('the rebalancings of a portfolio', () => {
     const html = reportHtml(report, figures).replaceAll(/<[^>]*>/gu, ' ').replaceAll(/\s+/gu, ' ');
     expect(html).toContain('2026-12-01 12:00:00 btc 0.00 % 50.00 % 101.0000 0.0000 1.5000');
     // The same cost in the table that also states the value that it would have grown to by the end.
-    expect(html).toContain('Trading cost 1.5000 usd when it was paid');
+    expect(html).toContain('Trading cost 1.5000 usd and interest 0.0000 when they were paid');
   }); // prettier-ignore
 
   it('are limited to the fifty with the largest trades, oldest first', () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
+import { quantity } from '../../src/core/money.ts';
 import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
 import { reportOf } from '../../src/report/json/json.ts';
+import type { ReportInput } from '../../src/report/figures/figures.ts';
 import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
 
@@ -20,24 +22,25 @@ const hours = (closes: readonly number[]): ReturnType<typeof minutes> => {
   return { ...tape, barMs: HOUR, times: Float64Array.from(closes, (_, i) => NINE + (i - 1) * HOUR) };
 };
 
-function portfolio(
+type Portfolio = NonNullable<Report['portfolios'][number]>;
+type Story = readonly (readonly [number, RecordBody])[];
+
+/** What is reported of a story that begins with a read of the account. */
+function reported(
   closes: readonly number[],
-  document: Record<string, unknown>,
-  ...more: readonly (readonly [number, RecordBody])[]
-): NonNullable<Report['portfolios'][number]> {
-  const story = records(
-    [
-      0,
-      aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1', ...document }),
-    ],
-    [0, reads({ btc: '1', usd: '100' })],
-    ...more,
-    [(closes.length - 1) * HOUR, aWake({ reason: 'inside_band' })],
-  );
-  const [first] = reportOf(figuresOf(story, { version: 't', prices: [hours(closes)] })).portfolios;
+  story: Story,
+  { charges, ...document }: { readonly charges?: ReportInput['charges'] } & Record<string, unknown> = {},
+): Portfolio {
+  const life = { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1', ...document };
+  const end = aWake({ reason: 'inside_band' });
+  const all = records([0, aLife('rebalance', life)], ...story, [(closes.length - 1) * HOUR, end]);
+  const [first] = reportOf(figuresOf(all, { version: 't', prices: [hours(closes)], charges })).portfolios;
   if (first === undefined) throw new Error('no portfolio');
   return first;
 }
+
+const portfolio = (closes: readonly number[], document: Record<string, unknown>, ...more: Story): Portfolio =>
+  reported(closes, [[0, reads({ btc: '1', usd: '100' })], ...more], document);
 
 const FLAT = Array.from({ length: 13 }, () => 100);
 
@@ -50,6 +53,43 @@ describe('the course of a portfolio', () => {
       FLAT.map((_, i) => [i < 6 ? 200 : 250, 1]),
     );
   });
+
+  // Money-weighted by hand: V_0·x + flow·x^(163 / 288) = V_T, as the flow comes 125 of 288 hours after the start.
+  it.each([
+    [1_000_000, 1_000_000, -0.304334734],
+    [100_000, 3_000_000, -0.384727952],
+  ])('is the return of the money in it on a day on which %d gets %d more and the price falls', (start, flow, rate) => {
+    const [before, more] = [start / 100, flow / 100];
+    const { course } = reported(
+      Array.from({ length: 12 * 24 + 1 }, (_, i) => (i <= 125 ? 100 : 75.5)),
+      [
+        [0, reads({ btc: `${before}` })],
+        [125 * HOUR, reads({ btc: `${before}`, usd: `${flow}` })],
+        [125 * HOUR, aFill(125 * HOUR, { quantity: `${more}`, price: '100', amount: `${flow}`, fees: '100' })],
+      ],
+      { target_weights: { btc: '1' } },
+    );
+    const value = start + flow;
+    expect(course).toMatchObject({ step_ms: 24 * HOUR, flows: flow, cash_flows: [{ at: '2026-12-06T14:00:00.000Z', value: start, amount: flow }] });
+    for (const each of [course?.return, -(course?.drawdown ?? 0)]) expect(each).toBeCloseTo((0.755 * value - 100) / value - 1, 8);
+    expect(course?.money_weighted_return).toBeCloseTo(rate, 3);
+    // The fee was paid by the money after the deposit, not by that before it.
+    expect(Number(course?.gap.fees)).toBeCloseTo((-100 * start) / value, 1);
+  }); // prettier-ignore
+
+  it('pays interest, which is no withdrawal, as a read shows it or as the venue charged it', () => {
+    const story: Story = [[0, reads({ btc: '3', usd: '-100' })], [5 * HOUR + 1, reads({ btc: '3', usd: '-101' })]];
+    const charges = [5 * HOUR, 11 * HOUR].map((at) => ({ at: after(NINE, at), currency: 'usd', amount: quantity('1') }));
+    for (const [{ course, paid, end, gains }, usd] of [[reported(FLAT, story), 1], [reported(FLAT, story, { charges }), 2]] as const) {
+      expect([paid.interest, end?.value, course?.cash_flows]).toEqual([`${usd}`, `${200 - usd}`, []]);
+      expect([course?.return, course?.money_weighted_return]).toEqual([-usd / 200, -usd / 200]);
+      expect(gains?.map(({ gain, flows }) => [gain, flows])).toEqual([['0', '0'], [`-${usd}`, '0']]);
+      expect(Number(course?.gap.interest)).toBeCloseTo(-usd, 4);
+    }
+    // A debt that grows while another balance rises is a trade that the journal lacks.
+    const traded = reported(FLAT, [[0, reads({ btc: '3', usd: '-100' })], [5 * HOUR + 1, reads({ btc: '4', usd: '-200' })]]);
+    expect([traded.paid.interest, traded.course?.return, traded.course?.cash_flows.length]).toEqual(['0', 0, 1]);
+  }); // prettier-ignore
 
   it('follows the prices, and measures the fall from its peak', () => {
     const { course } = portfolio([...FLAT, 120, 60, 90], {});

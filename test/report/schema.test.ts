@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { reportTables, withReportTables } from '../../scripts/document-report.ts';
+import { headlines, reportTables, withHeadlines, withReportTables } from '../../scripts/document-report.ts';
 import { jsonSchema } from '../../src/app/config/schema.ts';
 import { HOUR_MS, after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures/figures.ts';
@@ -111,5 +111,21 @@ describe('docs/report.md', () => {
   it('has the tables of fields that npm run docs writes from the schema', () => {
     expect(plain(page)).toContain(plain(reportTables()));
     expect(plain(withReportTables(page))).toBe(plain(page));
+  });
+
+  it('has a formula, a unit and a sign for each headline figure, which docs/backtest.md lists', () => {
+    const backtests = readFileSync(new URL('../../docs/backtest.md', import.meta.url), 'utf8');
+    expect(plain(withHeadlines(backtests))).toBe(plain(backtests));
+    for (const [words, , description] of headlines()) {
+      expect([words, description]).toEqual([
+        words,
+        expect.stringMatching(/(?:cash|currency|USD|fraction|ratio|basis points)/u),
+      ]);
+      expect([words, description]).toEqual([
+        words,
+        expect.stringMatching(/(?:positive|POSITIVE|negative|0 or more)/u),
+      ]);
+      expect([words, description]).toEqual([words, expect.stringMatching(/[Σ·√Π−/+]|Mean|Maximum|Largest/u)]);
+    }
   });
 });

@@ -274,7 +274,7 @@ describe('the shortfall of a parent', () => {
     expect(unpriced.totals[0]?.costs).toMatchObject({ without_price: 1, missed_slices: 0, missed_cost: '0', passed_slots: 1, passed_without_price: 1, passed_cost: '0' }); // prettier-ignore
   });
 
-  it('uses the last price for an open parent, with a warning', () => {
+  it('has no opportunity cost of what an open parent has not traded yet, with a warning', () => {
     const open = records(
       [0, aLife('twap', { total_quantity: { amount: '2', currency: 'btc' } })],
       [0, aWake({ intents: [wanted()] })],
@@ -283,8 +283,15 @@ describe('the shortfall of a parent', () => {
       [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '110' })] })],
     );
     const report = made(open);
-    expect(parentIn(report)).toMatchObject({ open: true, costs: { opportunity: '10' } });
+    expect(parentIn(report)).toMatchObject({
+      open: true,
+      planned: '2',
+      costs: { paper: '100', opportunity: '0' },
+    });
+    expect(parentIn(report).end).toBeUndefined();
     expect(report.warnings.join('\n')).toContain('1 of 1 parents are still running');
+    const over = made([...open, ...records([MINUTE, aWake({ finished: 'finished' })])]);
+    expect(parentIn(over)).toMatchObject({ open: false, costs: { paper: '200', opportunity: '10' } });
   });
 
   it('uses the figures of the account if they differ from the booked ones', () => {

@@ -86,7 +86,7 @@ describe('a parent without any attempt', () => {
     ]);
   });
 
-  it('is judged by the last price while its window lasts, and starts as usual once a slice is decided', () => {
+  it('has no cost while its window lasts, and starts as usual once a slice is decided', () => {
     const story = [
       [0, aStart()],
       [0, aLife('twap', { ...pair, total_quantity: btc('2') })],
@@ -94,7 +94,7 @@ describe('a parent without any attempt', () => {
     ] as const;
     const [open] = made(records(...story)).parents;
     expect(open?.open).toBe(true);
-    expectOpportunity(open, times(units('2'), closeAt(4) - closeAt(0)), times(units('2'), closeAt(0)));
+    expect(open?.costs).toMatchObject({ opportunity: '0', total: '0', paper: '0' });
 
     const begun = made(records(
       ...story,

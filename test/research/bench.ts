@@ -79,7 +79,7 @@ export function closesTape(
 export interface RunShape
   extends
     Pick<BacktestSetup, 'tapes' | 'strategies'>,
-    Partial<Pick<BacktestSetup, 'nextPossible' | 'observer' | 'currencies'>> {
+    Partial<Pick<BacktestSetup, 'nextPossible' | 'observer' | 'currencies' | 'changes'>> {
   readonly from?: Instant | undefined;
   readonly until?: Instant | undefined;
   readonly policy?: Partial<DeskSettings> | undefined;
@@ -111,6 +111,7 @@ export function aBacktest(shape: RunShape): Ran {
     nextPossible: shape.nextPossible,
     observer: shape.observer,
     currencies: shape.currencies,
+    changes: shape.changes,
   });
   return { ...built, journal };
 }

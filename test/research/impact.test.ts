@@ -59,13 +59,17 @@ describe('price impact with a memory', () => {
     expect(impact.bps({ ...buy, pair: 'ethusd' }, million, at(0))).toBeCloseTo(10, 9);
   });
 
-  it('is not reduced for the other side, so that no round trip profits from its own impact', () => {
+  it('is that of each side alone, so that no round trip profits from its own impact', () => {
     const impact = new Impact({ halfLifeMs: HOUR_MS });
     impact.add('btcusd', 'buy', million, at(0));
     expect(impact.bps({ ...buy, side: 'sell' }, million, at(1))).toBeCloseTo(10, 9);
-    // A sale reduces the remembered purchases.
+    // A sale does not change the remembered purchases, as docs/backtest.md states.
     impact.add('btcusd', 'sell', money('400000'), at(1));
-    expect(impact.bps(buy, million, at(1))).toBeCloseTo(10 * (1.6 ** 1.5 - 0.6 ** 1.5), 3);
+    expect(impact.bps(buy, million, at(1))).toBeCloseTo(10 * (2 ** 1.5 - 1), 3);
+    expect(impact.bps({ ...buy, side: 'sell' }, million, at(1))).toBeCloseTo(
+      10 * (1.4 ** 1.5 - 0.4 ** 1.5),
+      3,
+    );
   });
 });
 

@@ -12,7 +12,7 @@ import type { Ran, RunShape } from './bench.ts';
 const WEIGHTS = { btc: '0.3', eth: '0.25', ltc: '0.1', sol: '0.1', xrp: '0.1' };
 
 /** A venue that always quotes the mid price immediately, so that only the schedule and the tape matter. */
-const FRICTIONLESS: Partial<ExecutionModel> = {
+export const FRICTIONLESS: Partial<ExecutionModel> = {
   halfSpreadBps: 0,
   impactBps: 0,
   maxUsd: '1000000000',

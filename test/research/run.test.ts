@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { text } from '../../src/core/money.ts';
+import { DAY_MS, MINUTE_MS, isoOf } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/state/strategy-source.ts';
 import type { Tape } from '../../src/research/tape/tape.ts';
-import { aStrategy, aTwap } from '../engine/harness.ts';
-import { aBacktest, aRun, at, fillsOf, walkTape } from './bench.ts';
+import { ptsSchema } from '../../src/simulator/options/options.ts';
+import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
+import { aBacktest, aRun, at, fillsOf, stillTape, walkTape } from './bench.ts';
 
 const btc = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
 const aRebalance = aStrategy('band', 'rebalance', {
@@ -85,6 +88,28 @@ describe('a backtest', () => {
       fillsOf(aRun({ tapes: [days(missing)], strategies: [aTwap('twap', { duration: 'P10D', slices: 10 })] })).length; // prettier-ignore
     expect([traded([]), traded([4]), traded([4, 5])]).toEqual([10, 10, 9]);
   });
+
+  it('charges interest until the end of its window, however early its desk ends', () => {
+    const until = at(20 * 1_440);
+    const paid = (...more: readonly StrategySource[]): readonly unknown[] => {
+      const lever = aTwap('lever', { total_quantity: { amount: '1500', currency: 'btc' }, start_time: isoOf(at(180)), duration: 'PT2H', slices: 2 });
+      const ran = aRun({
+        tapes: [stillTape(20 * 1_440, 100)],
+        until,
+        strategies: [lever, ...more],
+        holdings: { usd: '100000' },
+        model: { halfSpreadBps: 0, impactBps: 0, quoteLatencyMs: 0, orderLatencyMs: 0, unavailableShare: 0, maxUsd: '1000000', pts: ptsSchema.parse({ default_mode: 'Enabled' }) },
+        policy: { pts: { ...aPolicy().pts, use: 'when_enabled' } },
+      });
+      const charged = ran.exchange.interest('desk', until);
+      const sum = (charged.ok ? charged.value : []).reduce((all, { amount }) => all + Number(amount), 0);
+      return [sum.toFixed(2), text(ran.valueAt(until))];
+    };
+    // 50 000 usd borrowed at 4:00: 452 hours after the first day, at 8 % a year: 50 000 · 0.08 · 452 / 8 760, cut to cents.
+    expect(paid()).toEqual(['206.39', '99793.61']);
+    // An unrelated strategy, which keeps the desk running, changes nothing.
+    expect(paid(aTwap('late', { total_quantity: { amount: '0.1', currency: 'btc' }, side: 'sell', start_time: isoOf(at(19 * 1_440)), limit_price: '200' }))).toEqual(['206.39', '99793.61']);
+  }); // prettier-ignore
 
   it('reads its account once if only its own trades can change it', () => {
     const read: number[] = [];

@@ -95,6 +95,23 @@ describe('an order', () => {
     expect(run('sell', '70000')).toBe('Done 1 5');
   });
 
+  it.each([
+    [1, 1_000, 0.1747],
+    [0.5, 1_000, 0.3199],
+    [1, 2_000, 0.254],
+  ])('is canceled by a last look of %d bps after %d ms with the probability 1 − Φ(θ/σ√h) of a random walk', (bps, waitMs, expected) => {
+    const pairs = { btcusd: { startPrice: '60000', volatilityPctYear: 60, halfSpreadBps: 0, impactBps: 0 } };
+    const exchange = anExchange({ lastLookBps: bps, pairs, accounts: [{ balances: { usd: '1000000', btc: '10' } }] });
+    const count = 4_000;
+    let canceled = 0;
+    for (let i = 0; i < count; i++) {
+      const [request, at] = [aRequest({ side: i % 2 === 0 ? 'buy' : 'sell', size: quantityOf('0.001') }), later(10_000 * i)];
+      const quote = valueOf(exchange.quote(DESK, request, at));
+      if (valueOf(exchange.order(DESK, orderFor(quote, request), later(10_000 * i + waitMs))).status === 'Canceled') canceled++;
+    }
+    expect(Math.abs(canceled / count - expected)).toBeLessThan(3 * Math.sqrt((expected * (1 - expected)) / count));
+  }); // prettier-ignore
+
   it('uses up its quote when it is canceled, and is found by client id and by order id', () => {
     const { exchange, request, quote } = quoted({ cancelProbability: 1 });
     const order = valueOf(exchange.order(DESK, orderFor(quote, request), START));

@@ -266,9 +266,10 @@ describe('a feed payload', () => {
     using line = await subscribed(venue, 'private.user.post-trade-settlement');
     const { payload } = await line.next();
     expect(payload['enabled']).toBe(true);
-    expect(textKeys(payload)).toStrictEqual([
-      'equity', 'equity_for_withdrawals', 'exposure', 'available_exposure', 'exposure_limit', 'liquidation_level',
+    expect(textKeys(payload).toSorted()).toStrictEqual([
+      'available_exposure', 'equity', 'equity_for_withdrawals', 'exposure', 'exposure_limit', 'liquidation_level',
     ]); // prettier-ignore
+    expect(payload['liquidation_level']).toBe('0.1');
     await buy(venue, '0.5');
     expect(readFeed(await line.nextText())).toMatchObject({ data: { of: 'settlement' } });
   });

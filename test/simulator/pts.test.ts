@@ -125,7 +125,7 @@ describe('post-trade settlement', () => {
     const exchange = credit();
     trade(exchange, 'buy', quantityOf('1'));
     const metrics = valueOf(exchange.metrics(DESK, START));
-    expect(Object.values(metrics).map(text)).toEqual(['50000', '200000', '250000', '10000', '0']);
+    expect(Object.values(metrics).map(text)).toEqual(['50000', '200000', '250000', '10000', '0', '0.1']);
     const asked = { currency: 'btc', amount: quantity('0.5'), address: 'a', isWire: false, memo: '' };
     expect(said(exchange.withdrawals.withdraw(DESK, asked, START))).toBe(
       '422 amount exceeds the equity available for withdrawals',
@@ -135,5 +135,74 @@ describe('post-trade settlement', () => {
     expect(said(exchange.withdrawals.withdraw(DESK, { ...asked, amount: quantity('0.3') }, START))).toBe(
       'ok',
     );
+  });
+});
+
+describe('the liquidation level', () => {
+  /** 1 btc, 50 000 of its 60 000 usd borrowed. */
+  function long(liquidationLevel?: string): Exchange {
+    const exchange = credit({ pts: { modes: { btcusd: 'Enabled' }, ...(liquidationLevel === undefined ? {} : { liquidationLevel }) } }); // prettier-ignore
+    trade(exchange, 'buy', quantityOf('1'));
+    return exchange;
+  }
+  const at = (minutes: number): Instant => later(minutes * MINUTE_MS);
+  const settled = (exchange: Exchange): readonly (readonly string[])[] =>
+    exchange.ledger
+      .rows(DESK)
+      .filter(({ description = '' }) => description.startsWith('settlement'))
+      .map(({ action, currency, amount, orderId, tradeId }) => [action, currency, text(amount), String(orderId), String(tradeId)]); // prettier-ignore
+
+  it('settles positions in part, within a minute, by a transfer without an order', () => {
+    const exchange = long();
+    // An equity of 5 100 usd is above a tenth of 50 000; one of 4 000 is below it.
+    exchange.pin('btcusd', price('55100'), at(1));
+    exchange.advance(at(3));
+    expect(settled(exchange)).toEqual([]);
+    exchange.pin('btcusd', price('54000'), at(3));
+    exchange.advance(at(4));
+    // Down to twice the level: 4 000 usd of equity allow a debt of 20 000.
+    expect(settled(exchange)).toEqual([
+      ['sell', 'btc', '-0.55555556', 'undefined', 'undefined'],
+      ['sell', 'usd', '30000', 'undefined', 'undefined'],
+    ]);
+    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-20000');
+    expect(valueOf(exchange.ptsPositions(DESK, at(4)))).toMatchObject([
+      { status: 'ACTIVE', closingOrderId: undefined },
+    ]);
+    exchange.advance(at(60));
+    expect(settled(exchange)).toHaveLength(2);
+
+    expect(exchange.ledger.inflow().get('usd')?.toFixed()).toBe('10000');
+  });
+
+  it('closes the oldest position first, without a closing order', () => {
+    const exchange = credit({ pts: { modes: { btcusd: 'Enabled', ethusd: 'Enabled' } } });
+    for (const [pair, size] of [
+      ['ethusd', '10'],
+      ['btcusd', '1'],
+    ] as const)
+      // prettier-ignore
+      expect(said(execute(exchange, { pair, size: quantityOf(size) }, START))).toBe('ok');
+    expect(usd(exchange)).toBe('-80000');
+    // An equity of 5 500 usd allows a debt of 27 500.
+    exchange.pin('btcusd', price('55500'), at(1));
+    exchange.advance(at(2));
+    expect(usd(exchange)).toBe('-27500');
+    const [closed, open] = valueOf(exchange.ptsPositions(DESK, at(2)));
+    expect(closed).toMatchObject({ status: 'CLOSED', pair: 'ethusd', closingOrderId: undefined });
+    expect(closed?.openingOrderId).toBeDefined();
+    expect(open).toMatchObject({ status: 'ACTIVE', pair: 'btcusd' });
+  });
+
+  it('settles a short by buying, and never with a level of 0', () => {
+    const exchange = credit({ accounts: [{ balances: { usd: '10000' } }] });
+    trade(exchange, 'sell', quantityOf('1'));
+    exchange.pin('btcusd', price('64000'), at(1));
+    exchange.advance(at(2));
+    expect(Number(exchange.ledger.balance(DESK, 'btc'))).toBeCloseTo(-30_000 / 64_000, 6);
+    const never = long('0');
+    never.pin('btcusd', price('1000'), at(1));
+    never.advance(at(60));
+    expect(settled(never)).toEqual([]);
   });
 });

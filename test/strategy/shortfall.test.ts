@@ -134,6 +134,50 @@ describe('the schedule of Almgren and Chriss', () => {
   });
 });
 
+/** The published table of the DROP library: "Optimal Execution of Portfolio Transactions", one million units in five days. */
+describe('the table of Almgren and Chriss', () => {
+  const [X, N, sigma, epsilon, gamma, eta] = [1e6, 5, 0.95, 0.0625, 2.5e-7, 2.5e-6];
+  /** The kernel's model has no permanent impact: with γ, the same schedule follows from η̃ = η − γτ/2, τ of one day. */
+  const modelOf = (lambda: number, permanent: number) => ({ riskAversion: lambda, hourlyVolatility: sigma, impactBps: 1e4 * (eta - permanent / 2), halfSpreadBps: 0 }); // prettier-ignore
+  const leftOf = (lambda: number, permanent: number): readonly number[] => {
+    const perStep = urgency(modelOf(lambda, permanent), { slices: N, stepHours: 1 });
+    return Array.from({ length: N }, (_, k) => X * leftAfter(k + 1, N, perStep));
+  };
+
+  it.each([
+    [1e-6, [541_956, 289_854, 147_897, 62_142, 0]],
+    [2e-6, [428_599, 182_933, 76_296, 27_643, 0]],
+  ])('has its remainders at a risk aversion of %d', (lambda, table) => {
+    expect(leftOf(lambda, gamma).map(Math.round)).toEqual(table);
+  });
+
+  it.each([
+    [1e-9, 0.6625, 1.0812, 0.6636, 51.3],
+    [2e-9, 0.6625, 1.0794, 0.6647, 36.27],
+    [5e-9, 0.6625, 1.074, 0.6679, 22.94],
+    [9e-9, 0.6626, 1.0669, 0.6722, 17.1],
+  ])('has its costs and variances at a risk aversion of %d', (lambda, cost, variance, both, halfLife) => {
+    const model = modelOf(lambda, gamma);
+    const perStep = urgency(model, { slices: N, stepHours: 1 });
+    const parts = Array.from({ length: N }, (_, k) => leftAfter(k, N, perStep) - leftAfter(k + 1, N, perStep));
+    const { costBps, riskBps } = estimate(model, { slices: N, stepHours: 1 }, parts);
+    // The permanent and the fixed cost depend on the total alone.
+    const expected = (gamma * X ** 2) / 2 + epsilon * X + X ** 2 * (costBps / 1e4);
+    const spread = X ** 2 * (riskBps / 1e4) ** 2;
+    expect([expected / 1e6, spread / 1e12, (expected + lambda * spread) / 1e6].map((one) => one.toFixed(4))).toEqual([cost, variance, both].map((one) => one.toFixed(4)));
+    // For small steps, κτ is σ√(λ/η̃).
+    expect(1 / perStep / halfLife).toBeCloseTo(1, 3);
+  }); // prettier-ignore
+
+  it.each([1e-7, 1e-6, 2e-6])('follows the closed form without permanent impact, at a risk aversion of %d', (lambda) => {
+    const kappa = Math.acosh(1 + (lambda * sigma ** 2) / (2 * eta));
+    for (const [k, left] of leftOf(lambda, 0).entries())
+      expect(left / X).toBeCloseTo(Math.sinh((N - k - 1) * kappa) / Math.sinh(N * kappa), 12);
+    // Permanent impact makes waiting dearer, so that less is left.
+    for (const [k, left] of leftOf(lambda, gamma).slice(0, -1).entries()) expect(left).toBeLessThan(leftOf(lambda, 0)[k] ?? 0);
+  }); // prettier-ignore
+});
+
 describe('the forecast of a shortfall', () => {
   it.each([0, 0.5, 3.65, 40])('is the sum over its slices, with a risk aversion of %d', (risk_aversion) => {
     for (const jitter of [undefined, { time_pct: 0, size_pct: 30, seed: 9 }]) {

@@ -28,6 +28,8 @@ export interface Scene {
   /** Since when balances below zero are so, by currency. */
   readonly owedSince?: Readonly<Record<string, Instant>>;
   readonly rates?: Readonly<Record<string, FundingRate>>;
+  /** What of which debt must be repaid to restore the headroom, by currency. */
+  readonly excess?: ReadonlyMap<string, Quantity>;
   readonly modes?: Readonly<Record<string, RiskMode>>;
   /** Largest order in base currency, by pair. */
   readonly orderMax?: Readonly<Record<string, string>>;
@@ -64,6 +66,7 @@ export function aView(scene: Scene = {}): View {
         ]),
     ),
     rateOf: (currency) => scene.rates?.[currency],
+    excessDebts: () => scene.excess,
     modeOf: (pair) => scene.modes?.[pair],
     orderMax: (pair) => (scene.orderMax?.[pair] === undefined ? undefined : quantity(scene.orderMax[pair])),
     valuation: scene.valuation === undefined ? undefined : money(scene.valuation),

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { expect } from 'vitest';
-import type { CliWorld as World } from '../../src/app/cli/options.ts';
+import { groupsFor } from '../../src/app/cli/groups.ts';
+import type { AddCommands } from '../../src/app/cli/options.ts';
 import type { RunIo } from '../../src/app/commands/io.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import type { ValidateOptions } from '../../src/app/commands/validate.ts';
@@ -16,9 +17,6 @@ export interface Ran {
   readonly err: string;
 }
 
-/** A function that adds a part of the command line, such as `addLook`. */
-type AddCommands = (cli: Command, world: World<RunIo>) => unknown;
-
 export interface CliWorld {
   readonly cwd: string;
   readonly now?: Instant;
@@ -27,13 +25,14 @@ export interface CliWorld {
   readonly config?: string;
   /** Registers a listener for signals; without it, no signal arrives. */
   readonly onSignal?: RunIo['onSignal'];
+  /** Adds the commands, instead of the group of the first word. */
+  readonly add?: AddCommands;
   /** Makes stderr a terminal and receives its text. */
   readonly watch?: (text: string) => void;
 }
 
 /** Runs a command like the command line, with arguments read by commander and exit codes for errors. */
 export async function runLine(
-  add: AddCommands,
   line: readonly string[],
   {
     cwd,
@@ -42,6 +41,7 @@ export async function runLine(
     config = 'config.yaml',
     onSignal = () => () => undefined,
     watch,
+    add,
   }: CliWorld,
 ): Promise<Ran> {
   const ran = { code: -1, out: '', err: '' };
@@ -56,11 +56,13 @@ export async function runLine(
   const cli = new Command('tranche')
     .exitOverride()
     .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
-  add(cli, {
+  const world = {
     io: { ...aRunIo(), stdout, stderr, env, cwd, now, onSignal, exitNow: () => undefined },
     config: () => new Option('--config <file>', 'config file').default(config),
-    done: (code) => (ran.code = code),
-  });
+    done: (code: number): unknown => (ran.code = code),
+  };
+  if (add === undefined) for (const group of groupsFor(line[0])) await group.add(cli, world);
+  else add(cli, world);
   try {
     await cli.parseAsync(['node', 'tranche', ...line]);
   } catch (error) {

@@ -23,5 +23,7 @@ describe('the dry run of the README', () => {
     });
     expect(await desk.ended(180_000)).toEqual({ code: 0, signal: null });
     expect(desk.events().filter(({ event }) => event === 'control')).toEqual([]);
+    const log = readFileSync(join(cwd, 'var/dry-run/journal.db.log'), 'utf8');
+    expect(log).toContain('the token comes from an environment variable');
   });
 });

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
+import { settlementBody } from '../../src/wire/feeds/feed-bodies.ts';
+import { settlementSchema } from '../../src/wire/feeds/feed-payloads.ts';
 import * as custody from '../../src/wire/custody.ts';
 import * as market from '../../src/wire/market.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
@@ -75,8 +77,18 @@ describe('a response that the venue writes and a client reads', () => {
       exposureLimit: money('250000'),
       equity: money('-1.5'),
       equityForWithdrawals: money('0'),
+      liquidationLevel: ratio('0.1'),
     };
-    expect(heard(pts.ptsMetricsSchema, pts.ptsMetricsBody(metrics))).toEqual(metrics);
+    const onFeed = readBody(JSON.stringify(settlementBody(metrics)));
+    expect(pts.metricsOf(settlementSchema.parse(onFeed))).toEqual(metrics);
+    // The route does not state the level.
+    const sent = pts.ptsMetricsBody(metrics);
+    expect(heard(pts.ptsMetricsSchema, sent)).toEqual({ ...metrics, liquidationLevel: undefined });
+    const { available_exposure: _, ...rest } = sent as Record<string, unknown>;
+    expect(heard(pts.ptsMetricsSchema, rest)).toMatchObject({
+      availableExposure: undefined,
+      equity: metrics.equity,
+    });
     expect(heard(pts.ptsPositionsSchema, [pts.ptsPositionBody(position)])).toEqual([position]);
   });
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../../core/errors.ts';
 import { parseDuration, parseTime } from '../../core/time.ts';
-import type { CommandIo } from '../commands/io.ts';
+import type { CommandIo, Given, RunIo } from '../commands/io.ts';
 
 /** What the commands share: their world, common options, and parsers of option values. */
 
@@ -30,6 +30,9 @@ export const cacheOption = (): Option<'--cache <folder>', undefined, string> =>
     .env('TRANCHE_CACHE')
     .default(TAPES);
 
+/** Adds one or more commands to the program. */
+export type AddCommands = (cli: Command, world: CliWorld<RunIo>) => void;
+
 /** Returns a function that adds a command with the options for finding the daemon. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- options are typed by inference
 export const daemonCommand = (config: CliWorld['config']) => (parent: Command, name: string, does: string) =>
@@ -41,6 +44,13 @@ export const daemonCommand = (config: CliWorld['config']) => (parent: Command, n
     .addOption(modeOption('mode of the desk'))
     .option('--url <url>', "URL of another machine's API; the token is read from TRANCHE_OPERATOR_TOKEN")
     .option('--json', 'print one JSON object to stdout');
+
+/** Options by which a command finds its daemon. */
+export type DaemonOptions = OptionsOf<ReturnType<typeof daemonCommand>>;
+
+/** The option of a command that the journal records, with the person who gave it. */
+export const WHY = ['--why <reason>', 'reason, recorded in the journal'] as const;
+export const BY = ['--by <name>', 'name of the operator (default: user name on this machine)'] as const;
 
 /** Returns a function that adds a command that reads a journal, which an argument names or the config. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- options are typed by inference
@@ -55,6 +65,20 @@ export const journalCommand = (config: CliWorld['config']) => (cli: Command, nam
     .addOption(config())
     .option('--journal <journal>', 'journal; the same as the argument')
     .addOption(modeOption('mode that wrote the journal'));
+
+/** Options by which a command finds a journal, and whether it prints JSON. */
+export type JournalOptions = OptionsOf<ReturnType<typeof journalCommand>> & Given<'file', 'json'>;
+
+type OptionsOf<
+  Add extends (...args: never[]) => { opts(): unknown },
+  Opts = ReturnType<ReturnType<Add>['opts']>,
+> = {
+  readonly [Name in keyof Opts]: Opts[Name] extends true | undefined
+    ? boolean | undefined
+    : {} extends Pick<Opts, Name>
+      ? Opts[Name] | undefined
+      : Opts[Name];
+};
 
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -27,7 +27,7 @@ export function addSweep(cli: Command, { io, config, done }: CliWorld<RunIo>): v
     .option('--skip-invalid', 'skip invalid settings instead of refusing the whole sweep')
     .option(
       '--by <figure>',
-      'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, else cost_bps)',
+      'figure that ranks settings: execution_bps, cost_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: portfolio_bps for portfolios, cost_bps with a limit price, else execution_bps)',
     )
     .option(
       '--risk <figure>',

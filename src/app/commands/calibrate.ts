@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
@@ -10,11 +11,51 @@ import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { calibrationJson, calibrationLines, modelYaml } from '../research/calibrate-text.ts';
 import type { Calibration } from '../research/calibrate-text.ts';
 import { shownPath } from '../config/files.ts';
+import { cacheOption, collect, journalCommand } from '../cli/options.ts';
+import type { AddCommands, JournalOptions } from '../cli/options.ts';
 import type { CommandIo, Given } from './io.ts';
 import { openNamed, readSpan, readTapes } from './journal/journal-read.ts';
-import type { JournalOptions } from './journal/journal-read.ts';
 
-export type CalibrateOptions = JournalOptions &
+const EXAMPLES = `
+Examples:
+  tranche calibrate var/dry_run.db --out model.yaml                what the venue quotes, from a dry run
+  tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: separates last look from other refusals
+  tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
+
+/** Adds `tranche calibrate`. */
+export const addCalibrate: AddCommands = (cli, { io, config, done }) => {
+  journalCommand(config)(
+    cli,
+    'calibrate',
+    'fit the model of the venue to a journal, for backtests; safe while the daemon runs',
+  )
+    .addOption(
+      new Option('--base <preset>', 'preset for the settings that the journal has too few records to fit')
+        .choices(['tight', 'normal', 'stressed'] as const)
+        .default('normal' as const),
+    )
+    .option(
+      '--since <time>',
+      'only quotes requested at or after this: a day, a time, or a duration before now such as P30D',
+    )
+    .option('--until <time>', 'only quotes requested before this: a day, a time, or a duration before now')
+    .option(
+      '--data <pair=file>',
+      'prices of a pair, to distinguish last look from other refusals: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--out <file>', 'write the model to this file, for backtest --model and sweep --model')
+    .option('--overwrite', 'replace an existing file')
+    .option('--json', 'print one JSON object to stdout')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file, options) => {
+      done(await calibrate({ ...options, file }, io));
+    });
+};
+
+type CalibrateOptions = JournalOptions &
   Given<'since' | 'until' | 'cache' | 'out', 'overwrite'> & {
     readonly base: PresetName;
     readonly data?: readonly string[] | undefined;
@@ -24,7 +65,7 @@ export type CalibrateOptions = JournalOptions &
  * Fits the execution model of backtests to a journal, which it only reads; the desk may be running. Exit codes: 0, 64 for invalid
  * arguments, 65 for a damaged journal or damaged prices, 74 for an unreadable journal or unwritable file.
  */
-export async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {
+async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {
   const { since, until } = readSpan(options, io);
   const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (out !== undefined && options.overwrite !== true && existsSync(out))

@@ -9,13 +9,38 @@ import type { Config } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
 import { readStrategies, worldOf } from '../strategies/strategies.ts';
+import { Argument } from '@commander-js/extra-typings';
+import { BY, WHY, daemonCommand } from '../cli/options.ts';
+import type { AddCommands } from '../cli/options.ts';
 import { ask, tell } from './desk/daemon-client.ts';
 import { whoami } from './io.ts';
 import type { CommandIo, Given } from './io.ts';
 import { plain } from './desk/status.ts';
-import type { SteerOptions } from './desk/steer.ts';
+import type { SignedOptions } from './desk/steer.ts';
 
-export type ExecuteOptions = SteerOptions &
+/** Adds `tranche execute`. */
+export const addExecute: AddCommands = (cli, { io, config, done }) => {
+  daemonCommand(config)(
+    cli,
+    'execute',
+    'place one order now, as a strategy of its own, through the same limits and journal',
+  )
+    .addArgument(new Argument('<side>', 'buy or sell').choices(['buy', 'sell'] as const))
+    .argument('<amount>', 'plain decimal, such as 0.5')
+    .argument('<currency>', 'currency of the amount: base or quote of the pair')
+    .option('--pair <pair>', "pair (default: the desk's only pair with this base currency)")
+    .option('--limit <price>', 'worst acceptable price, quote per base (default: none)')
+    .option('--within <duration>', 'time to trade, ISO 8601 (default: PT5M)')
+    .option('--slices <n>', 'number of equal slices within that time (default: 1)')
+    .option(...WHY)
+    .option(...BY)
+    .option('--yes', 'place the order; without this, only show what would be placed')
+    .action(async (side, amount, currency, options) => {
+      done(await execute({ ...options, side, amount, currency }, io));
+    });
+};
+
+type ExecuteOptions = SignedOptions &
   Given<'pair' | 'limit' | 'within' | 'slices', 'yes'> & {
     readonly side: Side;
     readonly amount: string;
@@ -28,7 +53,7 @@ export type ExecuteOptions = SteerOptions &
  * without `--yes`, 69 when no daemon runs, 75 when the desk refuses, 78 when the order is not possible with this
  * config.
  */
-export async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
+async function execute(options: ExecuteOptions, io: CommandIo): Promise<number> {
   const { config, folder } = deskOf(options, io);
   const id = `execute-${isoOf(io.now).replaceAll(/\D/gu, '').slice(0, 14)}`;
   const document = documentOf(id, options, config);

@@ -1,22 +1,19 @@
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
-import { pairsOfRate } from '../../core/rates.ts';
 import { after, DAY_MS } from '../../core/time.ts';
-import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
-import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
+import { rehearse } from '../../planning/rehearse.ts';
+import type { KnownState } from '../../planning/rehearse.ts';
+import { planData, planOf, planWords } from '../../planning/wording.ts';
 import { readConfig } from '../config/config.ts';
-import type { Config, Mode } from '../config/config.ts';
-import { namedZone, readMoment, zoneHere } from '../cli/local-time.ts';
-import { findFacts } from '../planning/plan-facts.ts';
-import type { FactOptions } from '../planning/plan-facts.ts';
-import { planData, planWords } from '../planning/plan-text.ts';
-import type { PlanWorld } from '../planning/planning.ts';
-import { planWorld, checkedPlan } from '../planning/checked-plan.ts';
+import type { Mode } from '../config/config.ts';
+import { localText, namedZone, readMoment, zoneHere, zoneOf } from '../cli/local-time.ts';
+import { findFacts } from '../connect/plan-facts.ts';
+import type { FactOptions } from '../connect/plan-facts.ts';
 import { formatProblems } from '../config/problems.ts';
-import { statedRates } from '../config/rates.ts';
-import { readStrategies, worldOf } from '../strategies/strategies.ts';
-import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { pairsOf, rehearsalOf } from '../strategies/feasibility.ts';
+import { readJournalState } from '../strategies/journal-state.ts';
+import { readStrategies } from '../strategies/strategies.ts';
 import type { Secret } from '../config/secret.ts';
 import type { CommandIo, Given } from './io.ts';
 
@@ -58,33 +55,31 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   }
   io.forget?.(config.venue.token);
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
-  const found = await findFacts(config, pairsOf(strategies, config), options);
-  for (const notice of found.notices) io.stderr.write(`note: ${notice}\n`);
-  const begun = begunOf(config.journal, io);
-  const span = { from, until: after(from, days * DAY_MS) };
-  const world: PlanWorld = {
-    ...planWorld(config, found, zone),
-    life: (strategy) => begun?.life(strategy),
-  };
-  const told = checkedPlan({
-    config,
+  const facts = await findFacts(config, pairsOf(strategies, config), options);
+  for (const notice of facts.notices) io.stderr.write(`note: ${notice}\n`);
+  const setup = rehearsalOf(config, {
     strategies,
-    found,
-    world,
-    begun,
-    span,
-    days,
-    isNamed: options.zone !== undefined,
+    facts,
+    from,
+    until: after(from, days * DAY_MS),
+    state: stateOf(config.journal, io),
   });
-  if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(told)))}\n`);
-  else io.stdout.write(planWords(told, { isBrief: options.brief ?? false }));
-  return told.feasible ? 0 : exitCodes.config;
+  const planned = planOf(rehearse(setup), {
+    days,
+    where: `mode ${config.mode}, desk ${config.desk}`,
+    approvals: config.operate?.approvals,
+    zoneOf: ({ source }) => (options.zone === undefined ? (zoneOf(source.document) ?? zone) : zone),
+    local: localText,
+  });
+  if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(planned)))}\n`);
+  else io.stdout.write(planWords(planned, { isBrief: options.brief ?? false }));
+  return planned.isFeasible ? 0 : exitCodes.config;
 }
 
-/** Reads the snapshot of the config's journal. If it cannot be read, the plan assumes that no strategy has started. */
-function begunOf(journal: string, io: PlanIo): JournalSnapshot | undefined {
+/** Folds the config's journal. If it cannot be read, the plan assumes that no strategy has started. */
+function stateOf(journal: string, io: PlanIo): KnownState | undefined {
   try {
-    return readJournalSnapshot(journal);
+    return readJournalState(journal);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     io.stderr.write(
@@ -99,18 +94,4 @@ function daysOf(days: number | undefined): number {
   if (!Number.isSafeInteger(days) || days < 1 || days > DAYS_MAX)
     throw new OperatorError('usage', `--days: expected a whole number from 1 to ${DAYS_MAX}`);
   return days;
-}
-
-/** Returns the pairs that strategies trade, and the pairs that convert their quote currencies into the currency of the limits. */
-function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonly string[] {
-  const world = worldOf(config);
-  const limits = config.controls.orderNotionalMax.currency;
-  const traded = [...new Set(strategies.flatMap(({ bound }) => bound.pairs))];
-  const stated = statedRates(config);
-  const rates = traded.flatMap((pair) => {
-    const quote = world.currencies(pair)?.quote;
-    const listing = { has: () => true, isComplete: false };
-    return quote === undefined ? [] : (pairsOfRate(quote, limits, listing, { stated, between: [] }) ?? []);
-  });
-  return [...new Set([...traded, ...rates])];
 }

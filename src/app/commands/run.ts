@@ -19,10 +19,34 @@ import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
 import { refuseUnhardened } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
+import { modeOption } from '../cli/options.ts';
+import type { AddCommands } from '../cli/options.ts';
 import { whoami } from './io.ts';
 import type { Given, RunIo } from './io.ts';
 
-export type RunCommandOptions = Given<
+/** Adds `tranche run`. */
+export const addRun: AddCommands = (cli, { io, config, done }) => {
+  cli
+    .command('run')
+    .description('run a desk: recover from the journal, then trade until stopped')
+    .addOption(config())
+    .addOption(modeOption())
+    .option('--until-done', 'exit when every strategy has finished')
+    .option('--no-closing-read', 'exit without the closing account read, which confirms the last fills')
+    .option('--json', 'print one JSON object per event to stdout')
+    .option('--rearm <reason>', 'lift a halt that the journal records, with this reason')
+    .option('--with-open-doubts', 'with --rearm: proceed even if doubts are open')
+    .option(
+      '--account-changed <reason>',
+      'continue a journal that was written with another token or venue URL of the same account',
+    )
+    .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
+    .action(async (options) => {
+      done(await run(options, io));
+    });
+};
+
+type RunCommandOptions = Given<
   'rearm' | 'accountChanged',
   'untilDone' | 'closingRead' | 'json' | 'adopt' | 'withOpenDoubts'
 > & {
@@ -40,7 +64,7 @@ const DRAIN_MS = 15_000;
 const STOP_MS = 750;
 
 /** Runs the daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk is halted, and those of `OperatorError`. */
-export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
+async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, sections, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);

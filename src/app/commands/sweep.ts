@@ -8,6 +8,7 @@ import type { Window } from '../../research/sweep/walk-forward.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { text } from '../../core/money.ts';
+import { isRecord } from '../../core/text/json.ts';
 import { pack } from '../../core/text/pack.ts';
 import { isoOf } from '../../core/time.ts';
 import { readInput } from '../research/backtest-input.ts';
@@ -74,6 +75,7 @@ export async function runSweep(options: SweepOptions, io: RunIo): Promise<number
       by,
       risk,
       isForward,
+      isLimited: read.variants.some(({ strategies }) => strategies.some(({ document }) => isRecord(document) && 'limit_price' in document)),
       repeated,
       invalid: read.invalid.length,
       further,
@@ -117,32 +119,19 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
 function refuseUnshared({ strategies }: BacktestInput, { store }: SweepOptions): void {
   const own = strategies.find(({ kind }) => kind === 'module');
   if (store !== undefined && own !== undefined)
-    throw new OperatorError(
-      'usage',
-      `strategy ${own.id} is a module, and modules are not sent to other machines: run this sweep without --store`,
-    );
-}
+    throw new OperatorError('usage', `strategy ${own.id} is a module, and modules are not sent to other machines: run this sweep without --store`);
+} // prettier-ignore
 
-function refuseInvalid(
-  { variants, invalid }: Variants,
-  {
-    fields,
-    options,
-    io,
-  }: { readonly fields: readonly string[]; readonly options: SweepOptions; readonly io: RunIo },
-): void {
+function refuseInvalid({ variants, invalid }: Variants, { fields, options, io }: Pick<SweepPlan, 'fields' | 'options' | 'io'>): void {
   const [first] = invalid;
   if (first === undefined) return;
   const which = fields.map((field, i) => `${field}=${first.values[i] ?? ''}`).join(', ');
   const why = formatProblems([first.problem], { colour: false }).trimEnd();
   const count = `${invalid.length} of ${variants.length + invalid.length} settings are invalid. The first is ${which}:\n${why}`;
   if (options.skipInvalid !== true || variants.length === 0)
-    throw new OperatorError(
-      'config',
-      `${count}\nnothing was run${variants.length === 0 ? '' : '; --skip-invalid skips them'}`,
-    );
+    throw new OperatorError('config', `${count}\nnothing was run${variants.length === 0 ? '' : '; --skip-invalid skips them'}`);
   io.stderr.write(`${count}\ninvalid settings are skipped\n`);
-}
+} // prettier-ignore
 
 interface SweepPlan {
   readonly input: BacktestInput;

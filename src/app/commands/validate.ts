@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { exitCodes } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -9,13 +9,40 @@ import type { Config, Mode } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
-import { faultWords, standingFaults } from '../planning/standing-faults.ts';
-import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
-import type { JournalSnapshot, SnapshotRun } from '../strategies/journal-snapshot.ts';
+import type { KnownState } from '../../planning/rehearse.ts';
+import { faultWords, standingFaults } from '../strategies/feasibility.ts';
+import { readJournalState } from '../strategies/journal-state.ts';
 import { checkModuleTypes } from '../strategies/module-types.ts';
 import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { modeOption } from '../cli/options.ts';
+import type { AddCommands } from '../cli/options.ts';
 import type { CommandIo, Given } from './io.ts';
+
+/** Adds `tranche validate`. */
+export const addValidate: AddCommands = (cli, { io, config, done }) => {
+  cli
+    .command('validate')
+    .description('check the config and strategies; report every problem with its location and a correction')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .addOption(modeOption())
+    .option(
+      '--connect',
+      'check everything that a start needs: machine, permissions, token, venue, clock, channels, journal; changes nothing',
+    )
+    .option('--json', 'print the result as JSON to stdout')
+    .action(async (files, { connect: isConnecting, ...options }) => {
+      if (isConnecting !== true) {
+        done(validate({ ...options, files }, io));
+        return;
+      }
+      if (files.length > 0)
+        throw new OperatorError('usage', '--connect checks the strategies of the config: name no files');
+      const { connect } = await import('../connect/connect.ts');
+      done(await connect(options, io));
+    });
+};
 
 export type ValidateOptions = Given<'config', 'json'> & {
   readonly files?: readonly string[] | undefined;
@@ -59,9 +86,7 @@ function infeasible(
   { now, cwd }: CommandIo,
 ): readonly FileProblem[] {
   if (config === undefined) return [];
-  const begun = begunIn(config.journal);
-  const life = (strategy: string): SnapshotRun | undefined => begun?.life(strategy);
-  return standingFaults({ config, strategies, now, life }).map((fault) => {
+  return standingFaults({ config, strategies, now, state: stateIn(config.journal) }).map((fault) => {
     const one = strategies.find(({ id }) => id === fault.strategy);
     const place = one === undefined ? { file: shownPath(config.file, cwd), line: 1 } : one;
     return {
@@ -75,10 +100,10 @@ function infeasible(
   });
 }
 
-/** Reads the snapshot; `undefined` for an unreadable journal, which the commands that need a journal report. */
-function begunIn(journal: string): JournalSnapshot | undefined {
+/** Reads the journal; `undefined` for an unreadable one, which the commands that need a journal report. */
+function stateIn(journal: string): KnownState | undefined {
   try {
-    return readJournalSnapshot(journal);
+    return readJournalState(journal);
   } catch {
     return undefined;
   }

@@ -6,18 +6,36 @@ import { whyOf } from '../../journal/why.ts';
 import type { WhyEntry } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
 import { whyRow, whyWords } from '../cli/why-line.ts';
+import { journalCommand } from '../cli/options.ts';
+import type { AddCommands, JournalOptions } from '../cli/options.ts';
 import type { CommandIo, Given } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
 import { openNamed } from './journal/journal-read.ts';
-import type { JournalOptions } from './journal/journal-read.ts';
 
-export type WhyCommandOptions = JournalOptions & Given<'since' | 'strategy' | 'zone'>;
+/** Adds `tranche why`. */
+export const addWhy: AddCommands = (cli, { io, config, done }) => {
+  journalCommand(config)(
+    cli,
+    'why',
+    'explain from the journal why each slice traded or did not trade; safe while the daemon runs',
+  )
+    .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
+    .option('--strategy <id>', 'only this strategy')
+    .option(
+      '--zone <zone>',
+      "IANA time zone of all times (default: with --strategy, the strategy's zone; otherwise, this machine's zone)",
+    )
+    .option('--json', 'print one JSON object per line to stdout')
+    .action((file, options) => {
+      done(why({ ...options, file }, io));
+    });
+};
 
 /**
  * Explains in words why each slice did or did not trade, from the journal alone, without a daemon. Exit codes: 0, 64 for invalid
  * arguments, 65 for a damaged journal, 74 for an unreadable one.
  */
-export function why(options: WhyCommandOptions, io: CommandIo): number {
+function why(options: JournalOptions & Given<'since' | 'strategy' | 'zone'>, io: CommandIo): number {
   const given = options.zone === undefined ? undefined : namedZone(options.zone);
   const zone = given ?? zoneHere();
   const since =

@@ -2,6 +2,7 @@ import { readProxy } from './venue-proxy.ts';
 import type { VenueProxy } from './venue-proxy.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { COMMON_CURRENCIES, sidesOf } from '../../core/pairs.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
@@ -57,6 +58,7 @@ const facts = z.object({
     })
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
+  pts: z.record(z.string(), z.unknown()).default({}).catch({}),
   journal: z.string().optional().catch(undefined),
 });
 type Facts = z.output<typeof facts>;
@@ -91,6 +93,7 @@ export function checkConfig(document: YamlDocument, context: CheckContext): Chec
     ...checkUrl(raw, document, 'base_url'),
     ...checkUrl(raw, document, 'ws_url'),
     ...checkJournal(raw, document),
+    ...checkHeadroom(raw, document, context.mode),
   ];
   if (context.mode === 'paper') return { problems, token: undefined, ca: undefined, proxy: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -139,6 +142,18 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
     problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
   }
   return problems;
+}
+
+/** Checks that the desk uses credit and can learn the liquidation level. A simulated venue in the same process states it. */
+function checkHeadroom({ pts, venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+  const { min_headroom: room, use } = pts;
+  const isTold = mode === 'paper' || venue.capabilities.account_feed;
+  if (room === undefined || (use === 'when_enabled' && isTold)) return [];
+  const message =
+    use === 'when_enabled'
+      ? 'only the account feed states the liquidation level: write venue.capabilities.account_feed: true'
+      : 'without credit there is no headroom: write use: when_enabled, or remove min_headroom';
+  return [document.problem(['pts', 'min_headroom'], message)];
 }
 
 /** Checks that the URL of a PostgreSQL journal is valid and that every start continues the same journal. */
@@ -196,8 +211,9 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
       problems.push(document.problem(['controls', 'max_order_quantity'], message));
     }
     const isSold = Array.isArray(sides) && sides.includes('sell');
-    // The venue's currencies are not known yet, so this matches a pair by the currency that its name starts with.
-    if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
+    // The venue's currencies are not known yet: the pair's name and the named currencies tell its base.
+    const { base } = sidesOf(pair, [...COMMON_CURRENCIES, ...floors]);
+    if (!isSold || (base === undefined ? floors.size > 0 : floors.has(base))) continue;
     const message =
       'currencies that may be sold need a floor in live mode: write, for example, min_position: { btc: "0" }, or "-0.5" to permit that much on credit';
     problems.push(document.problem(['controls', 'min_position'], message));

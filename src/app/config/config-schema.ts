@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { money, price, quantity } from '../../core/money.ts';
+import { money, price, quantity, ratio } from '../../core/money.ts';
 import { parseDuration } from '../../core/time.ts';
 import { venueOptionsSchema } from '../../simulator/options/options.ts';
 import {
@@ -148,6 +148,12 @@ const pts = z.lazy(() =>
     max_credit: moneyOf('Largest credit in use').optional(),
     max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
     holding_time: duration('PT24H', 'Expected holding time of credit'),
+    min_headroom: fractionText
+      .transform((value) => ratio(value))
+      .optional()
+      .describe(
+        "Distance of equity / exposure from the venue's liquidation level, as a quoted fraction, below which the desk borrows no more and reduces its positions",
+      ),
   }),
 );
 

@@ -68,6 +68,7 @@ export function configOf(raw: RawConfig, context: ValueContext) {
       creditMax: pts.max_credit,
       carryBpsMax: pts.max_carry_bps,
       holdingMs: pts.holding_time,
+      headroomMin: pts.min_headroom,
     },
     reference: {
       ageMaxMs: reference.max_age,

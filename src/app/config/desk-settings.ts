@@ -1,4 +1,4 @@
-import { splitPair } from '../../core/pairs.ts';
+import { COMMON_CURRENCIES, splitPair } from '../../core/pairs.ts';
 import type { Limits } from '../../core/risk/limits.ts';
 import { digest } from '../../core/ids.ts';
 import { ratio } from '../../core/money.ts';
@@ -6,7 +6,7 @@ import { DAY_MS } from '../../core/time.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
 import type { Config } from './config.ts';
 import { statedRates } from './rates.ts';
-import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
+import { minimumFor } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 
 /** Request limit that the venue's specification or public documentation states. */
@@ -75,6 +75,7 @@ export function deskSettingsOf(
       creditMax: pts.creditMax,
       carryBpsMax: pts.carryBpsMax,
       holdingMs: pts.holdingMs,
+      headroomMin: pts.headroomMin,
     },
     reference: {
       intervalMs: REFERENCE_INTERVAL_MS,

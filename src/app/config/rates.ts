@@ -37,7 +37,7 @@ export function simulatedCurrencies({
 }
 
 /** Returns the currencies that pairs connect to usd or to a currency with a stated rate. */
-function pricedInUsd(
+export function pricedInUsd(
   currencies: Readonly<Record<string, CurrencyOptions>>,
   pairs: readonly string[],
 ): ReadonlySet<string> {

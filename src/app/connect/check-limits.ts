@@ -1,7 +1,7 @@
 import { text } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Config } from '../config/config.ts';
-import { faultWords, standingFaults } from '../planning/standing-faults.ts';
+import { faultWords, standingFaults } from '../strategies/feasibility.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 import { checkOf } from './finding.ts';
 import type { Finding } from './finding.ts';

@@ -146,7 +146,10 @@ async function connect(
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await marketPrices({ ...feed, pairs }) : undefined,
-    accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
+    accountFeed:
+      capabilities.accountFeed && feed !== undefined
+        ? await accountHints({ ...feed, hasCredit: config.pts.use !== 'never' })
+        : undefined,
     where: baseUrl,
     secrets: [token, config.venue.proxy?.credentials ?? []].flat(),
     async tryToken(another) {
@@ -185,7 +188,7 @@ async function marketPrices(wanted: FeedWanted & { readonly pairs: readonly stri
   return marketFeed({ ...wanted, ...feedWorld('market', wanted) });
 }
 
-async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
+async function accountHints(wanted: FeedWanted & { readonly hasCredit: boolean }): Promise<AccountFeedPort> {
   const { accountFeed } = await import('../../venue/socket-account.ts');
   return accountFeed({ ...wanted, ...feedWorld('account', wanted) });
 }

@@ -89,9 +89,9 @@ const isStopped: Holds = (desk, facts, at) =>
   isHalted(desk, facts, at) ||
   (desk.control === 'paused' && at >= (desk.state.controlSince ?? 0) - SECOND_MS);
 const isPaused =
-  (scope: 'parent' | 'pair' | 'strategy'): Holds =>
+  (...scopes: readonly ('parent' | 'pair' | 'strategy')[]): Holds =>
   ({ state }, facts) =>
-    state.totals.paused.has(`${scope}:${String(facts[scope])}`);
+    scopes.some((scope) => state.totals.paused.has(`${scope}:${String(facts[scope])}`));
 const isUnread: Holds = ({ state }, _facts, at) => (state.balancesReadAt ?? 0) < at;
 const isUnreachable: Holds = ({ venueHealth }) => venueHealth.unreachable !== undefined;
 const isUnquoted: Holds = ({ venueHealth }, { pair }) => venueHealth.faultOf(String(pair)) !== undefined;
@@ -123,7 +123,6 @@ const holds: Partial<Readonly<Record<Alert, Holds>>> = {
   no_quotes: (desk, facts, at) => isUnquoted(desk, facts, at) || desk.shortQuotes.has(String(facts['pair'])),
   venue_unreachable: isUnreachable,
   discontinuity: ({ clockBack }, { waiting }) => waiting !== undefined && clockBack !== undefined,
-  parent_paused: isPaused('parent'),
-  pair_paused: isPaused('pair'),
+  parent_paused: isPaused('parent', 'pair'),
   strategy_paused: isPaused('strategy'),
 };

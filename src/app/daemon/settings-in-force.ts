@@ -32,6 +32,7 @@ export function settingsInForce(config: Config, account: string): SettingTexts {
     'pts.max_credit': pts.creditMax && moneyText(pts.creditMax),
     'pts.max_carry_bps': pts.carryBpsMax && text(pts.carryBpsMax),
     'pts.holding_time': durationText(pts.holdingMs),
+    'pts.min_headroom': pts.headroomMin && text(pts.headroomMin),
     'reference.max_age': durationText(reference.ageMaxMs),
     'reference.probe_notional': moneyText(reference.probeNotional),
     'footprint.max_quotes_per_fill': String(config.quotesPerFillMax),

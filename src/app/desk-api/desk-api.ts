@@ -12,6 +12,7 @@ import type { Command, CommandAnswer } from '../../engine/ports.ts';
 import { clockBackWords } from '../../engine/time/clock-back.ts';
 import { closingWords } from '../../engine/account/closing-read.ts';
 import { pricePauseWords } from '../../engine/attempt/price-trials.ts';
+import { creditWords } from '../../engine/market/headroom.ts';
 import { termsWords } from '../../engine/market/pts-watch.ts';
 import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
@@ -91,6 +92,7 @@ function statusOf(desk: Desk, alerts: AlertHistory): object {
         .filter(([, amount]) => !amount.isZero())
         .map(([currency, amount]) => [currency, text(amount)]),
     ),
+    credit: creditWords(desk),
     prices: pricesOf(desk),
     open_alerts: alerts.open(desk),
     alerts_last_day: alerts.ofLastDay(now),

@@ -1,10 +1,10 @@
 import { parentId } from '../../core/ids.ts';
 import { reasons } from '../../core/reasons.ts';
-import { isoOf } from '../../core/time.ts';
+import { after, isoOf, parseDuration, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { AnswerOf } from '../../operate/api/desk-reads.ts';
 import { slotCounts } from '../cli/watch.ts';
-import { endOf } from '../planning/planning.ts';
 import { awaitedByStrategy } from './approvals-api.ts';
 import { nextAt, tradedOf } from './desk-api.ts';
 
@@ -76,4 +76,12 @@ export function parentRows(desk: Desk, strategy?: string): readonly ParentRow[] 
     rows.set(parent, { parent, strategy: id, kind, leg, pair, side, begun_at: isoOf(decidedAt) });
   }
   return [...rows.values()].toSorted((a, b) => (a.begun_at < b.begun_at ? -1 : Number(a.begun_at > b.begun_at))); // prettier-ignore
+}
+
+/** Returns the end of the window of a parent that is planned as a whole. */
+function endOf(document: Readonly<Record<string, unknown>>, begunAt: Instant): Instant | undefined {
+  const { start_time: start, end_time: end, duration } = document;
+  if (typeof end === 'string') return parseTime(end);
+  if (typeof duration !== 'string') return undefined;
+  return after(typeof start === 'string' ? parseTime(start) : begunAt, parseDuration(duration));
 }

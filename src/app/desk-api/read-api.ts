@@ -1,6 +1,5 @@
 import { MINUTE_MS, after as later, isoOf, parseDuration, parseIso, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { precisionsOf } from '../../core/instrument.ts';
 import type { Desk } from '../../engine/desk.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { AnswerOf, DeskReads } from '../../operate/api/desk-reads.ts';
@@ -9,11 +8,9 @@ import { Refusal } from '../../operate/api/refusal.ts';
 import type { EventRow } from '../../operate/events.ts';
 import { zoneHere, zoneOf } from '../cli/local-time.ts';
 import type { Config } from '../config/config.ts';
-import type { PlanWorld } from '../planning/planning.ts';
 import type { HistoryPage, HistoryRequest } from '../reads/history-requests.ts';
 import type { History } from '../reads/read-thread.ts';
 import type { Verified } from '../reads/history.ts';
-import { worldOf } from '../strategies/strategies.ts';
 import { version } from '../version.ts';
 import { parentRows, strategyRows } from './desk-lists.ts';
 import { limitRows } from './limit-rows.ts';
@@ -43,7 +40,6 @@ export interface ReadApiParts {
 export function readApi(parts: ReadApiParts): DeskReads {
   const { desk, journal, pages, reports, prices } = parts;
   const { clock } = desk.ports;
-  const world = planWorldOf(parts);
   const spanOf = spans(() => clock.wall());
   const page = async <Row>(request: HistoryRequest): Promise<Listed<Row>> =>
     listed((await pages.ask(request)) as HistoryPage<Row>); // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
@@ -64,7 +60,7 @@ export function readApi(parts: ReadApiParts): DeskReads {
     '/api/v1/parents': ({ strategy, ...query }) =>
       byKey(parentRows(desk, strategy), query, ({ begun_at: begun, parent }) => `${begun}/${parent}`),
     '/api/v1/slices': async ({ since, until, ...query }) =>
-      await sliceList(desk, pages, world, { ...query, ...spanOf({ since, until }) }),
+      await sliceList(desk, pages, parts.config, { ...query, ...spanOf({ since, until }) }),
     '/api/v1/wakes': async ({ strategy, reason, ...query }) =>
       await page({ what: 'wakes', strategy, reason, ...pagedOf(query, spanOf) }),
     '/api/v1/why': async ({ strategy, at, ...query }) => {
@@ -77,7 +73,7 @@ export function readApi(parts: ReadApiParts): DeskReads {
         .map(({ intent }) => ({ parent: intent.parent, slice: intent.slice }));
       const zones = zonesOf(desk, strategy);
       const paged = { ...pagedOf(query, spanOf), ...around };
-      return await page({ what: 'why', strategy, open, zones, zone: world.zone, now, ...paged });
+      return await page({ what: 'why', strategy, open, zones, zone: zoneHere(), now, ...paged });
     },
     '/api/v1/fills': async ({ strategy, ...query }) =>
       await page({ what: 'fills', strategy, ...pagedOf(query, spanOf) }),
@@ -85,7 +81,7 @@ export function readApi(parts: ReadApiParts): DeskReads {
     '/api/v1/limits': () => ({ items: limitRows(desk) }),
     '/api/v1/plan': async ({ strategy, days }) => {
       const { deskPlan } = await import('./desk-plan.ts');
-      return await deskPlan(desk, parts.config, { world, strategy, days });
+      return await deskPlan(desk, parts.config, { strategy, days });
     },
     '/api/v1/costs': async ({ strategy, ...span }) =>
       (await reports.ask({ what: 'costs', strategy, version, ...spanOf(span) })) as AnswerOf<'/api/v1/costs'>, // oxlint-disable-line typescript/no-unsafe-type-assertion -- `historyOf` answers so
@@ -188,26 +184,6 @@ const zonesOf = (desk: Desk, strategy: string | undefined): Readonly<Record<stri
       return zone === undefined ? [] : [[id, zone]];
     }),
   );
-
-function planWorldOf({ desk, config }: ReadApiParts): PlanWorld {
-  const known = worldOf(config);
-  return {
-    ...known,
-    precisions(pair) {
-      const names = known.currencies(pair);
-      if (names === undefined) return known.precisions(pair);
-      const { basePrecision, quotePrecision } = desk.instruments.of(pair);
-      const precision = (currency: string): number | undefined =>
-        currency === names.base ? basePrecision : quotePrecision;
-      return precisionsOf(names, precision, known.minimum(pair));
-    },
-    zone: zoneHere(),
-    life(strategy) {
-      const life = desk.state.lives.get(strategy);
-      return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
-    },
-  };
-}
 
 type Chain = Omit<AnswerOf<'/api/v1/chain'>, 'seq' | 'hash'>;
 

@@ -1,18 +1,14 @@
 import type { Instant } from '../../core/time.ts';
-import { isoOf } from '../../core/time.ts';
-import { text } from '../../core/money.ts';
+import { after as later, DAY_MS, isoOf } from '../../core/time.ts';
 import type { Desk } from '../../engine/desk.ts';
 import { LIMIT_DEFAULT } from '../../operate/api/page-limits.ts';
 import type { AnswerOf, QueryOf } from '../../operate/api/desk-reads.ts';
 import { Refusal } from '../../operate/api/refusal.ts';
-import { planOf } from '../planning/planning.ts';
-import type { PlanWorld } from '../planning/planning.ts';
+import { listingOf } from '../../planning/listing.ts';
+import type { Config } from '../config/config.ts';
 import type { HistoryPage } from '../reads/history-requests.ts';
 import type { History } from '../reads/read-thread.ts';
 import type { SliceRow } from '../reads/slice-rows.ts';
-
-/** Largest number of planned slices in the list. */
-const PLANNED_MAX = 2_000;
 
 type Page = AnswerOf<'/api/v1/slices'>;
 interface Spanned extends Omit<QueryOf<'/api/v1/slices'>, 'since' | 'until'> {
@@ -28,28 +24,26 @@ type Part = (typeof PARTS)[number];
  * Lists a desk's ended, open and planned slices. A cursor names the part and the place in it: the record of the last
  * slice that ended, or the key of the last open or planned slice.
  */
-export async function sliceList(
-  desk: Desk,
-  history: History,
-  world: PlanWorld,
-  query: Spanned,
-): Promise<Page> {
+export async function sliceList(desk: Desk, history: History, config: Config, query: Spanned): Promise<Page> {
   const { order = 'oldest', limit = LIMIT_DEFAULT } = query;
   const parts = order === 'oldest' ? PARTS : PARTS.toReversed();
   const cursor = cursorOf(query.after, parts[0] ?? 'ended');
   const items: SliceRow[] = [];
   for (const part of parts.slice(parts.indexOf(cursor.part))) {
-    const after = part === cursor.part ? cursor.place : undefined;
+    const place = part === cursor.part ? cursor.place : undefined;
     const room = limit - items.length;
     if (room <= 0) return { items, next: `${part}:` };
     const page =
       part === 'ended'
-        ? await ended(history, query, { after, order, limit: room })
-        : cut(part === 'open' ? await openSlices(desk, history, query) : plannedSlices(desk, world, query), {
-            after,
-            order,
-            limit: room,
-          });
+        ? await ended(history, query, { after: place, order, limit: room })
+        : cut(
+            await (part === 'open' ? openSlices(desk, history, query) : plannedSlices(desk, config, query)),
+            {
+              after: place,
+              order,
+              limit: room,
+            },
+          );
     items.push(...page.items);
     if (page.next !== undefined) return { items, next: `${part}:${page.next}` };
   }
@@ -134,46 +128,35 @@ async function openSlices(
   return rows.filter(({ state }) => state === 'open');
 }
 
-/** Returns the planned slices of one strategy. Computing those of all strategies would take too long here. */
-function plannedSlices(
-  { strategies, state, ports }: Desk,
-  world: PlanWorld,
-  { since, until, strategy, parent }: Spanned,
-): readonly SliceRow[] {
-  const source = strategy === undefined ? undefined : strategies.sources.get(strategy);
-  if (source === undefined || parent !== undefined || typeof source.document !== 'object') return [];
-  const life = state.lives.get(source.id);
-  if (life?.finished !== undefined) return [];
-  const next = (life?.waits ?? []).flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
-  const now = ports.clock.wall();
-  const from = Math.min(now, ...next) as Instant; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the least of instants
-  const horizon = until ?? ((now + HORIZON_MS) as Instant); // oxlint-disable-line typescript/no-unsafe-type-assertion -- an instant and milliseconds
-  const open = new Set(
-    [...state.slices.values()]
-      .filter((one) => one.strategy === source.id)
-      .map(({ intent }) => `${intent.leg}/${intent.slice}`),
+/** Returns the slices that one strategy will decide, if nothing changes. Those of all strategies would take too long here. */
+async function plannedSlices(desk: Desk, config: Config, query: Spanned): Promise<readonly SliceRow[]> {
+  const { since, until, strategy, parent } = query;
+  if (strategy === undefined || parent !== undefined || !desk.strategies.sources.has(strategy)) return [];
+  const horizon = until ?? later(desk.ports.clock.wall(), HORIZON_MS);
+  const { rehearsedDesk } = await import('./desk-plan.ts');
+  const { strategies } = listingOf(
+    await rehearsedDesk(desk, config, { strategy, until: horizon, slicesMax: PLANNED_MAX }),
   );
-  return planOf(source, { from, until: horizon }, world)
-    .slices.filter(
-      ({ leg = 'all', slice, at }) =>
-        !open.has(`${leg}/${slice}`) && (since === undefined || at >= since) && (next.length > 0 || at > now),
-    )
-    .slice(0, PLANNED_MAX)
-    .map(({ leg, slice, pair, side, at, until: end, size, limit }): SliceRow => ({
-      strategy: source.id,
-      leg,
-      slice,
-      pair,
-      side,
+  return strategies
+    .flatMap(({ slices }) => slices)
+    .filter(({ at }) => since === undefined || at >= since)
+    .map(({ intent, at, currency }): SliceRow => ({
+      strategy,
+      leg: intent.leg,
+      slice: intent.slice,
+      pair: intent.pair,
+      side: intent.side,
       due_at: isoOf(at),
-      deadline: isoOf(end),
-      planned: size.by === 'quantity' ? text(size.quantity) : text(size.amount),
-      by: size.by,
-      currency: size.by === 'quantity' ? world.currencies(pair)?.base : world.currencies(pair)?.quote,
-      limit: limit === undefined ? undefined : text(limit),
+      deadline: isoOf(intent.deadline),
+      planned: intent.size,
+      by: intent.by,
+      currency,
+      limit: intent.limit,
       state: 'planned',
       attempts: [],
     }));
 }
 
-const HORIZON_MS = 7 * 86_400_000;
+const HORIZON_MS = 7 * DAY_MS;
+/** Largest number of planned slices in the list. */
+const PLANNED_MAX = 500;

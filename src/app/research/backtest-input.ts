@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { sidesOf } from '../../core/pairs.ts';
+import { COMMON_CURRENCIES, sidesOf } from '../../core/pairs.ts';
 import { delistedTape } from '../../research/run/delisting.ts';
 import { TAPES } from '../cli/options.ts';
 import { windowOf } from './backtest-window.ts';
@@ -18,7 +18,7 @@ import type { CommandIo, Given } from '../commands/io.ts';
 import { readHoldings } from '../config/holdings.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
-import { COMMON_CURRENCIES, readStrategies } from '../strategies/strategies.ts';
+import { readStrategies } from '../strategies/strategies.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export type InputOptions = WindowOptions &

@@ -2,8 +2,7 @@ import { settingsOf } from '../../research/run/model.ts';
 import { decimalText } from '../../research/tape/tape.ts';
 import type { Backtest } from '../../research/run/run.ts';
 import type { Alert } from '../../core/alerts.ts';
-import { add, NO_QUANTITY, text } from '../../core/money.ts';
-import type { Quantity } from '../../core/money.ts';
+import { NO_QUANTITY, text } from '../../core/money.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { amountsApart, withSeparators } from '../../core/text/with-separators.ts';
 import { durationText, instant, isoOf } from '../../core/time.ts';
@@ -40,7 +39,7 @@ export function backtestFigures(ended: Ended): Figures {
     prices: input.tapes.map(({ tape }) => tape),
     told: toldOf(input, facts),
     assumptions: assumptionsOf(ended.named, input),
-    carry: carryOf(running),
+    charges: chargesOf(running),
     backtest: facts,
     currencies: (pair) => {
       const known = running.desk.instruments.pair(pair);
@@ -143,13 +142,10 @@ function creditOf(pts: NamedModel['model']['pts']): string {
   return `The venue gives credit up to ${pts.creditLimitUsd} USD, mode ${[pts.defaultMode, ...modes].join(', ')}; interest: ${[rate(pts.defaultRate), ...rates].join('; ')}.`;
 }
 
-/** Returns the interest that the venue charged on credit, by currency. */
-function carryOf({ exchange, clock }: Backtest): ReportInput['carry'] {
-  const paid = exchange.interest(exchange.accounts[0]?.name ?? '', clock.wall());
-  const sums = new Map<string, Quantity>();
-  for (const { currency, amount } of paid.ok ? paid.value : [])
-    sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, amount));
-  return [...sums].map(([currency, amount]) => ({ currency, amount }));
+/** Returns the interest that the venue charged on credit, oldest first. */
+function chargesOf({ exchange }: Backtest): ReportInput['charges'] {
+  const charged = exchange.interest(exchange.accounts[0]?.name ?? '', exchange.at);
+  return charged.ok ? charged.value.toReversed() : [];
 }
 
 /** Returns the report of a backtest as text: its costs, its assumptions and its end. */

@@ -3,7 +3,7 @@ import { amountsApart, withSeparators } from '../../core/text/with-separators.ts
 import { fixed } from '../../report/figures/digits.ts';
 import { priced, valued } from '../../report/html/markup.ts';
 import type { Report } from '../../report/json/schema.ts';
-import { driftOf } from '../../report/tearsheet/built.ts';
+import { driftOf, stepWords } from '../../report/tearsheet/built.ts';
 import { plain, shortBps, table } from '../cli/summary.ts';
 
 /** Number of reasons in a summary; the report has all. */
@@ -118,8 +118,8 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
         ? []
         : [
             `turnover ${percent(course.turnover)}`,
-            `return ${percent(course.return)} against ${percent(course.target_return)} of the targets held and ${percent(course.tearsheet.buy_and_hold.return)} bought and held`,
-            `drawdown ${percent(course.drawdown)}`,
+            `return ${percent(course.return)}${course.cash_flows.length === 0 ? '' : ` (money-weighted ${percent(course.money_weighted_return)})`} against ${percent(course.target_return)} of the targets held and ${percent(course.tearsheet.buy_and_hold.return)} bought and held`,
+            `drawdown ${percent(course.drawdown)} at one point every ${stepWords(course.step_ms)}`,
             ...driftParts(course),
             ...trackingParts(course),
           ]),
@@ -166,16 +166,20 @@ const gainLines = ({ gains = [], cash }: Portfolio): readonly string[] =>
         `  gain by asset: ${gains.map(({ currency, gain }) => `${currency} ${shortAmount(gain)}`).join(', ')} ${cash}`,
       ];
 
-const gapLines = ({ course, cash }: Portfolio): readonly string[] => {
+const gapLines = ({ course, cash, paid }: Portfolio): readonly string[] => {
   if (course === undefined) return [];
-  const { total, trading, fees, build_up: buildUp, drift } = course.gap;
+  const { total, trading, fees, interest, build_up: buildUp, drift } = course.gap;
   const told = [
     `spread and impact ${shortAmount(trading)}`,
     `fees ${shortAmount(fees)}`,
+    ...(paid.interest === '0' ? [] : [`interest ${shortAmount(interest)}`]),
     `build-up ${shortAmount(buildUp)}`,
     `drift ${shortAmount(drift)}`,
   ];
-  return [`  ${shortAmount(total)} ${cash} against the targets held: ${told.join(', ')}`];
+  return [
+    `  paid: spread and impact ${shortAmount(paid.spread)}, fees ${shortAmount(paid.fees)}, interest ${shortAmount(paid.interest)} ${cash}`,
+    `  ${shortAmount(total)} ${cash} against the targets held, compounded to the end: ${told.join(', ')}`,
+  ];
 };
 
 const counted = (count: number): string => withSeparators(String(count));

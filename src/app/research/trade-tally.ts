@@ -2,6 +2,7 @@ import { reasons } from '../../core/reasons.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type { RecordBody } from '../../core/record.ts';
 import type { Side } from '../../core/venue.ts';
+import type { Wait } from '../../core/wake.ts';
 
 /** Outcomes of the slices of one side of a strategy. */
 interface Tally {
@@ -14,6 +15,8 @@ interface StrategyTally {
   readonly sides: Map<Side, Tally>;
   /** Reasons of wakes without a slice. */
   readonly reasons: Map<Reason, number>;
+  /** What it waits for since its last step. */
+  waits: readonly Wait[];
   /** Message of the step at which its code failed. */
   fault: string | undefined;
 }
@@ -42,6 +45,14 @@ const remedies: Partial<Readonly<Record<Reason, string>>> = {
   invalid_plan: 'a larger total or fewer slices',
 };
 
+/** Why a strategy did nothing that waited for this in the whole window. */
+const unmet: Partial<Readonly<Record<Wait['on'], string>>> = {
+  drift: `in the whole window, ${reasons.inside_band} (inside_band). To change this: ${remedies.inside_band}`,
+  price: 'the price did not reach the level that it waits for',
+  inflow: 'the balance did not exceed the amount that it waits for',
+  debt: 'no debt was due to be closed',
+};
+
 /** Counts, record by record, which strategies and sides trade and why the others do not. */
 export class TradeTally {
   readonly #strategies = new Map<string, StrategyTally>();
@@ -58,6 +69,7 @@ export class TradeTally {
     if (body.kind === 'strategy') this.#of(body.strategy);
     else if (body.kind === 'wake') {
       const own = this.#of(body.strategy);
+      own.waits = body.waits;
       for (const { side, parent, slice } of body.intents) {
         this.#sideOf.set(`${parent} ${slice}`, side);
         sideIn(own, side).decided++;
@@ -96,7 +108,7 @@ export class TradeTally {
   #of(strategy: string): StrategyTally {
     const known = this.#strategies.get(strategy);
     if (known !== undefined) return known;
-    const made: StrategyTally = { sides: new Map(), reasons: new Map(), fault: undefined };
+    const made: StrategyTally = { sides: new Map(), reasons: new Map(), waits: [], fault: undefined };
     this.#strategies.set(strategy, made);
     return made;
   }
@@ -108,7 +120,9 @@ function linesOf(strategy: string, own: StrategyTally): readonly string[] {
     const all = new Map(own.reasons);
     for (const { reasons: of } of own.sides.values())
       for (const [reason, n] of of) all.set(reason, (all.get(reason) ?? 0) + n);
-    return [`${strategy} traded nothing${because(all)}`];
+    const missed =
+      own.waits.flatMap(({ on }) => unmet[on] ?? [])[0] ?? 'none of its times fell in this window';
+    return [`${strategy} traded nothing${all.size === 0 ? `: ${missed}` : because(all)}`];
   }
   return [...own.sides].flatMap(
     ([side, tally]) =>
@@ -120,7 +134,7 @@ function linesOf(strategy: string, own: StrategyTally): readonly string[] {
 
 function because(counts: ReadonlyMap<Reason, number>): string {
   const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
-  if (most === undefined) return ': none of its times fell in this window';
+  if (most === undefined) return '';
   const [reason, n] = most;
   const remedy = remedies[reason];
   return `, ${n} times because ${reasons[reason]} (${reason})${remedy === undefined ? '' : `. To change this: ${remedy}`}`;

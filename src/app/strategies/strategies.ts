@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { precisionsOf } from '../../core/instrument.ts';
 import type { Minimum } from '../../core/instrument.ts';
-import { splitPair } from '../../core/pairs.ts';
+import { COMMON_CURRENCIES, sidesOf, splitPair } from '../../core/pairs.ts';
+import { GUARD } from '../../engine/state/strategy-source.ts';
 import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld } from '../../strategy/kernel.ts';
 import { listCurrencies } from '../../simulator/exchange/listing.ts';
@@ -20,6 +21,7 @@ import type { ReadOptions } from '../config/files.ts';
 import { nearest } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
 import { rateProblem } from '../config/rates.ts';
+import { readYaml } from '../config/yaml.ts';
 import type { YamlDocument, YamlFile } from '../config/yaml.ts';
 import { isRecord } from '../../core/text/json.ts';
 
@@ -75,8 +77,22 @@ export function readStrategies(
 ): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
   const { documents, problems } = readDocuments(files, options);
   const { env, cwd } = options; // no further option: another one may be a getter that computes its value
-  const checked = checkDocuments(documents, config, { env, cwd, kinds });
-  return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
+  const world = { env, cwd, kinds };
+  const checked = checkDocuments(documents, config, world);
+  const guard = checkDocuments(guardOf(checked.strategies, config), config, world);
+  return {
+    strategies: [...checked.strategies, ...guard.strategies],
+    problems: [...problems, ...checked.problems, ...guard.problems],
+  };
+}
+
+/** The document by which `pts.min_headroom` reduces positions in the pairs of the strategies, unless a strategy has its id. */
+function guardOf(strategies: readonly LoadedStrategy[], config: Config | undefined): readonly YamlDocument[] {
+  const headroom = config?.pts.headroomMin;
+  const pairs = [...new Set(strategies.flatMap(({ enabled, bound }) => (enabled ? bound.pairs : [])))];
+  if (headroom === undefined || pairs.length === 0 || strategies.some(({ id }) => id === GUARD)) return [];
+  const source = `{ id: ${GUARD}, kind: settle, pairs: [${pairs.slice(0, 50).join(', ')}], min_headroom: ${headroom.toFixed()}, interval: PT5S }`;
+  return readYaml(Buffer.from(source), `${config?.file ?? ''} (pts.min_headroom)`, {}).documents;
 }
 
 /** Reads the documents of strategy files, without checks. */
@@ -295,18 +311,10 @@ function untraded(pair: string, traded: readonly string[], { venue }: Config): s
 function pathOfPair(value: unknown, pair: string): readonly string[] {
   if (!isRecord(value) || value['pair'] === pair) return ['pair'];
   const weights = value['target_weights'];
-  const asset = isRecord(weights) ? Object.keys(weights).find((each) => pair.startsWith(each)) : undefined;
-  return asset === undefined ? [] : ['target_weights', asset];
+  const assets = isRecord(weights) ? Object.keys(weights) : [];
+  const { base } = sidesOf(pair, assets);
+  return base === undefined || !assets.includes(base) ? [] : ['target_weights', base];
 }
-
-/**
- * Currencies that early checks may assume to exist. When the desk runs, the venue's list decides. Early checks skip the
- * units of a pair unless both of its currencies are among these.
- */
-export const COMMON_CURRENCIES =
-  'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
-    ' ',
-  );
 
 /** Returns what is known about pairs without a request to the venue. */
 export function worldOf(config: Config | undefined): CheckWorld {

@@ -1,3 +1,4 @@
+import { defer, map } from 'rxjs';
 import { limitNames } from '../../core/risk/limit-table.ts';
 import type { StrategiesPort } from '../../engine/ports.ts';
 import type { ReloadedChannels, StrategySource } from '../../engine/state/strategy-source.ts';
@@ -9,8 +10,7 @@ import { limitsOf } from '../config/desk-settings.ts';
 import { formatProblems } from '../config/problems.ts';
 import { rightsProblems } from './rights-problems.ts';
 import { readStrategies, reviveStrategy } from './strategies.ts';
-import { faultWords, standingFaults } from '../planning/standing-faults.ts';
-import type { SnapshotRun } from './journal-snapshot.ts';
+import { faultWords, standingFaultsInTurns } from './feasibility.ts';
 
 export interface StrategyFiles {
   /** Path as on the command line. */
@@ -43,18 +43,10 @@ export function strategyFiles(files: StrategyFiles): StrategiesPort {
   const channels = channelsOf(files);
   let current = files.config;
   return {
-    infeasible(run, { lives, now }) {
-      const life = (strategy: string): SnapshotRun | undefined => {
-        const known = lives.get(strategy);
-        return (
-          known && { hash: known.hash, begunAt: known.begunAt, isFinished: known.finished !== undefined }
-        );
-      };
-      return standingFaults({ config: current, strategies: run, now, life }).map((fault) => ({
-        strategy: fault.strategy,
-        says: faultWords(fault),
-      }));
-    },
+    infeasible: (strategies, { now, ...state }) =>
+      defer(async () => await standingFaultsInTurns({ config: current, strategies, now, state })).pipe(
+        map((faults) => faults.map((fault) => ({ strategy: fault.strategy, says: faultWords(fault) }))),
+      ),
     read() {
       const { configFile, options, sections } = files;
       const { mode } = files.config;

@@ -1,3 +1,4 @@
+import { spanText } from '../../core/time.ts';
 import type { Screen } from '../cli/progress.ts';
 
 /** Progress line of a sweep on a terminal; prints nothing elsewhere. */
@@ -30,26 +31,9 @@ export function sweepProgress(
 }
 
 /** Returns the progress line. The rate does not count settings that ended before this run. */
-export function progressLine({
-  done,
-  total,
-  already,
-  seconds,
-}: {
-  readonly done: number;
-  readonly total: number;
-  readonly already: number;
-  readonly seconds: number;
-}): string {
+export function progressLine({ done, total, already, seconds }: Readonly<Record<'done' | 'total' | 'already' | 'seconds', number>>): string {
   const rate = (done - already) / Math.max(seconds, 0.001);
-  const left = rate > 0 ? durationOf((total - done) / rate) : '?';
+  const left = rate > 0 ? spanText((1_000 * (total - done)) / rate) : '?';
   const bar = '#'.repeat(Math.floor((20 * done) / total)).padEnd(20, '.');
   return `[${bar}] ${done}/${total}  ${rate >= 10 ? rate.toFixed(0) : rate.toFixed(1)} a second  ${left} left`;
-}
-
-function durationOf(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
-}
+} // prettier-ignore

@@ -41,13 +41,11 @@ export const SETTINGS_FILE = 'settings.jsonl';
 const FORMAT = 1;
 
 const inputsSchema = z.object({ format: z.literal(FORMAT), inputs: z.record(z.string(), z.string()) });
-const figureSchema = z.partialRecord(
-  z.enum(figureNames as readonly [FigureName, ...FigureName[]]), // oxlint-disable-line typescript/no-unsafe-type-assertion -- there is at least one
-  z.string(),
-);
+const nameSchema = z.enum(figureNames as readonly [FigureName, ...FigureName[]]); // oxlint-disable-line typescript/no-unsafe-type-assertion -- there is at least one
+const spreadSchema = z.object({ level: z.number(), parts: z.array(z.tuple([z.number(), z.number()])) });
 /** Schema of an outcome in JSON. */
 export const outcomeSchema = z.union([
-  z.strictObject({ figures: figureSchema, control: z.string(), records: z.number(), head: z.string() }),
+  z.strictObject({ figures: z.partialRecord(nameSchema, z.string()), spreads: z.partialRecord(nameSchema, spreadSchema), control: z.string(), records: z.number(), head: z.string() }), // prettier-ignore
   z.strictObject({ refused: z.string() }),
 ]);
 const lineSchema = z.object({ key: z.string(), outcome: outcomeSchema });

@@ -2,24 +2,18 @@ import { shades } from '../../research/sweep/heat-map.ts';
 import type { HeatMap } from '../../research/sweep/heat-map.ts';
 import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts';
 import type { FigureName } from '../../research/sweep/sweep-figures.ts';
-import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
+import type { Window } from '../../research/sweep/walk-forward.ts';
 import { isoOf } from '../../core/time.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { withSeparators } from '../../core/text/with-separators.ts';
 import { csvRow } from '../../journal/export.ts';
 import { table } from '../cli/summary.ts';
-import { figuresIn, sweepNotes } from './sweep-result.ts';
+import { errorIn, figuresIn, sweepNotes } from './sweep-result.ts';
 import type { SweepResult } from './sweep-result.ts';
+import type { SweepOutcome } from './sweep-run.ts';
 
 /** Figures that the table shows in addition to the ranking figure and the risk. */
-export const SHOWN: readonly FigureName[] = [
-  'cost_bps',
-  'slippage_bps',
-  'fills',
-  'untraded',
-  'turnover_usd',
-  'value_usd',
-];
+const SHOWN: readonly FigureName[] = ['execution_bps', 'cost_bps', 'fills', 'untraded', 'turnover_usd', 'value_usd']; // prettier-ignore
 
 /** Returns the results of a sweep as text. @param top largest number of settings to list. */
 export function sweepWords(result: SweepResult, top: number): readonly string[] {
@@ -27,7 +21,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
   return [
     ...(folds === undefined
       ? [
-          `best by ${by} (${sweepFigures[by].better} is better: ${sweepFigures[by].says})`,
+          `ranked by ${by} (${sweepFigures[by].better} is better: ${sweepFigures[by].says}), each ± its standard error`,
           ...settingTable(result, order.slice(0, top)),
           ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
           ...leftOut(result),
@@ -35,7 +29,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
           `efficient frontier of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${countOf(front.length, 'setting')} that no other setting beats in both`}`,
           ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
         ]
-      : forwardLines(result, folds)),
+      : forwardLines(result)),
     ...(map === undefined ? [] : ['', ...mapLines(map)]),
     '',
     ...sweepNotes(result),
@@ -51,10 +45,16 @@ function settingTable(result: SweepResult, indices: readonly number[]): readonly
     return [
       `${index + 1}${best.has(index) ? '*' : ''}`,
       ...(settings[index] ?? []),
-      ...names.map((name) => short(figures?.[name])),
+      ...names.map((name) => withError(outcomes[0]?.[index], name, short(figures?.[name]))),
     ];
   });
   return table([['#', ...fields, ...names], ...rows]);
+}
+
+/** Adds the standard error to a figure that has one. */
+function withError(outcome: SweepOutcome | undefined, name: FigureName, shown: string): string {
+  const error = errorIn(outcome, name);
+  return error === undefined || shown === '' ? shown : `${shown} ± ${short(error.toFixed(6))}`;
 }
 
 /** Returns a line about the settings that have no ranking figure, so that they are not silently dropped. */
@@ -69,15 +69,17 @@ function leftOut({ settings, order, idle, outcomes, by }: SweepResult): readonly
 const day = ({ from, until }: Window): string =>
   `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
 
-function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fold[]): readonly string[] {
+function forwardLines({ by, settings, fields, outcomes, folds = [] }: SweepResult): readonly string[] {
   const number = (value: number | undefined): string =>
     value === undefined ? '' : withSeparators(value.toFixed(2));
-  const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }) => [
+  const shown = (window: number, chosen: number | undefined, value: number | undefined): string =>
+    withError(chosen === undefined ? undefined : outcomes[window]?.[chosen], by, number(value));
+  const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }, k) => [
     day(train),
     day(test),
     chosen === undefined ? 'none' : (settings[chosen] ?? []).join(' '),
-    number(trained),
-    number(tested),
+    shown(k, chosen, trained),
+    shown(k + 1, chosen, tested),
     rank === undefined ? '' : `${rank} of ${of}`,
     number(median),
     number(best),
@@ -121,19 +123,9 @@ function short(value: string | undefined): string {
 }
 
 /** Returns `results.csv`, with one line for each setting and window. */
-export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepResult): string {
+export function sweepCsv({ fields, settings, windows, outcomes, front, by }: SweepResult): string {
   const best = new Set(front);
-  const head = [
-    'setting',
-    'from',
-    'until',
-    ...fields,
-    ...figureNames,
-    'on_front',
-    'control',
-    'refused',
-    'journal',
-  ];
+  const head = ['setting', 'from', 'until', ...fields, ...figureNames, `${by}_error`, 'on_front', 'control', 'refused', 'journal']; // prettier-ignore
   const rows = settings.flatMap((setting, index) =>
     windows.map((window, k) => {
       const outcome = outcomes[k]?.[index];
@@ -145,6 +137,7 @@ export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepRe
         isoOf(window.until),
         ...setting,
         ...figureNames.map((name) => figures?.[name]),
+        errorIn(outcome, by)?.toFixed(6),
         ended === undefined ? undefined : String(best.has(index)),
         ended?.control,
         outcome !== undefined && 'refused' in outcome ? outcome.refused : undefined,

@@ -31,7 +31,7 @@ export interface Attributed {
   readonly ours: ReadonlyMap<string, readonly Transaction[]>;
   /** Rows of trades that no exact id ties to any order, ours or another's. */
   readonly unattributed: readonly Transaction[];
-  /** Rows of trades that are certainly not ours: their client id is another's, or a person said so. */
+  /** Rows of trades that are certainly not ours: another's client id, a settlement by the venue, or a person said so. */
   readonly others: readonly Transaction[];
 }
 
@@ -66,7 +66,7 @@ export function attribute(
     const word = known.wordOn(row.id);
     const fill = known.fillOf(row.id);
     const order = idOf(row.orderId);
-    if (word !== undefined) owners.set(row.id, word.ours);
+    if (word !== undefined || row.isSettlement === true) owners.set(row.id, word?.ours);
     else if (isSpoiled(row)) continue;
     else if (row.clientId !== undefined && isOurs(row.clientId)) owners.set(row.id, row.clientId);
     else if (known.echoesIds && isAnothers(row.clientId, mark, ids)) anothers.push(row.id);

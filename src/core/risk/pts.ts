@@ -37,8 +37,8 @@ export interface PtsQuestion {
   /** `undefined` when the mode is unknown, stale, or the endpoint refused. */
   readonly mode: RiskMode | undefined;
   readonly use: 'never' | 'when_enabled';
-  /** Remaining credit, in the same currency; `undefined` without a cap. */
-  readonly creditLeft: Quantity | undefined;
+  /** Remaining credit, in the same currency; `unknown` if the venue has not stated it, `undefined` without a cap. */
+  readonly creditLeft: Quantity | 'unknown' | undefined;
   /** Expected cost of the credit, in basis points of the credit; `undefined` if the funding rate is unknown. */
   readonly carryBps: Ratio | undefined;
   readonly carryBpsMax: Ratio | undefined;
@@ -90,6 +90,8 @@ function creditFor(
   if (permitted.isZero()) return { credit: ZERO, ...(refusal && { why: refusal }) };
   const dear = carryRefusal(question);
   if (dear !== undefined) return { credit: ZERO, why: dear };
+  if (creditLeft === 'unknown')
+    return { credit: ZERO, why: cut('pts_unknown', 'a fresh available exposure', 'unknown') };
   const credit = creditLeft === undefined ? permitted : greatest(least(creditLeft, permitted), ZERO);
   if (credit.lt(permitted)) {
     const left = `${text(greatest(creditLeft ?? ZERO, ZERO))} ${pays} of credit`;

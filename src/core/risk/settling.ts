@@ -51,6 +51,7 @@ export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): 
     if (own.length === 0) return [];
     const isClosing = own.some(({ pair }) => rule.modes.some((mode) => mode === terms.modeOf(pair)));
     if (isClosing) return [{ currency, at: since }];
+    if (rule.beforeGraceMs === undefined && rule.carryBpsMax === undefined) return [];
     const rate = terms.rateOf(currency);
     if (rate === undefined) return [{ currency, at: 'unknown' }];
     const longest = Math.max(0, ...own.map((pair) => closingMs({ currency, amount }, pair, { rule, terms })));

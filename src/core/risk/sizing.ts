@@ -59,7 +59,7 @@ export interface SizingQuestion {
     readonly use: 'never' | 'when_enabled';
     readonly mode: RiskMode | undefined;
     /** In the currency that the order pays with. */
-    readonly creditLeft: Quantity | undefined;
+    readonly creditLeft: Quantity | 'unknown' | undefined;
     readonly carryBps: Ratio | undefined;
     readonly carryBpsMax: Ratio | undefined;
   };

@@ -37,6 +37,7 @@ import { rowFacts } from './doubt-alerts.ts';
 import { readAccount } from './read-account.ts';
 import type { AccountRead, Strange, WholeAccount } from './read-account.ts';
 import { keepBalances } from './balances.ts';
+import { debtsOf } from './debts.ts';
 import { executedTwice, halt, haltRecord } from './halt.ts';
 import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
@@ -224,8 +225,13 @@ function tradesIn(
  * Rows of trades that this read shows for the first time and that are not ours. They cannot be the trade of an order
  * whose intent becomes durable after this is recorded.
  */
-const noteOthers = ({ state }: Desk, { unattributed, others }: WholeAccount): readonly Transaction[] =>
-  [...unattributed, ...others].filter((row) => state.rows.seenAt(row) === undefined);
+const noteOthers = (
+  { state }: Desk,
+  { rows, unattributed, others }: WholeAccount,
+): readonly Transaction[] => {
+  const transfers = rows.filter((row) => row.isSettlement === true && !isTrade(row));
+  return [...unattributed, ...others, ...transfers].filter((row) => state.rows.seenAt(row) === undefined);
+};
 
 const shownOthers = (rows: readonly Transaction[]): RecordBody => ({
   kind: 'shown',
@@ -238,10 +244,22 @@ const shownOthers = (rows: readonly Transaction[]): RecordBody => ({
   })),
 });
 
-/** Reports trades on the account that this desk did not make, except those that hold a doubt open. */
-function tellForeign({ account, observer }: Desk, rows: readonly Transaction[]): void {
+/**
+ * Reports trades on the account that this desk did not make, except those that hold a doubt open. While the account owes
+ * something, rows without the ids of an order are what the venue settled, whatever their text says.
+ */
+function tellForeign({ account, observer, state }: Desk, rows: readonly Transaction[]): void {
   const held = new Set([...account.evidence.values()].flatMap((one) => one.rows.map(({ id }) => id)));
-  const foreign = new Set(rows.filter(({ id }) => !held.has(id)).map(({ id, tradeId }) => tradeId ?? id));
+  const owes = debtsOf(state).size > 0;
+  const isSettled = (row: Transaction): boolean =>
+    row.isSettlement ?? (owes && [row.orderId, row.clientId, row.tradeId].every((id) => id === undefined));
+  const others = rows.filter(({ id }) => !held.has(id));
+  const settled = others.filter(isSettled);
+  if (settled.length > 0) {
+    const moved = settled.map(({ id, amount, currency }) => `${text(amount)} ${currency} (${id})`);
+    observer.alert('positions_settled', { count: settled.length, rows: moved.slice(0, 20).join(', ') });
+  }
+  const foreign = new Set(others.filter((row) => !isSettled(row)).map(({ id, tradeId }) => tradeId ?? id));
   if (foreign.size === 0) return;
   observer.alert('foreign_trades', { count: foreign.size, trades: [...foreign].slice(0, 20).join(', ') });
 }

@@ -5,41 +5,56 @@ import {
   defer,
   filter,
   finalize,
-  forkJoin,
   ignoreElements,
   map,
   merge,
   of,
   repeat,
+  switchMap,
   take,
   tap,
+  throttleTime,
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
 import { expectedCarryBps } from '../../core/risk/pts.ts';
-import type { Ratio } from '../../core/money.ts';
-import type { FundingRate, RiskMode } from '../../core/venue.ts';
+import type { Quantity, Ratio } from '../../core/money.ts';
+import type { CreditMetrics, FundingRate, RiskMode } from '../../core/venue.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
-import type { OpenSlice } from '../state/engine-state.ts';
+import type { EngineState, OpenSlice } from '../state/engine-state.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { DeskSettings } from '../desk-settings.ts';
 import type { Ports } from '../ports.ts';
 
-type Terms = 'risk modes' | 'funding rates';
+type Terms = 'risk modes' | 'funding rates' | 'risk metrics';
 
 /** First wait after a failed first read; doubles each time, up to the poll interval. */
 const FIRST_RETRY_MS = 1_000;
+/** Shortest time between two reads that messages of the feed cause. */
+const SOON_MS = 1_000;
+
+type PtsContext = Readonly<{ ports: Ports; policy: DeskSettings; rateLimiter: RateLimiter; observer: Observer; state: EngineState }>; // prettier-ignore
 
 interface Waiting {
   readonly mostMs: number;
   readonly pending$: Observable<boolean>;
 }
 
+/** The metrics that the venue stated, and what the desk knew when it asked for them. */
+interface StatedCredit {
+  readonly metrics: CreditMetrics;
+  readonly at: Monotonic;
+  /** The balances that the desk knew then. */
+  readonly balances: ReadonlyMap<string, Quantity>;
+  /** The highest that each balance has been since: the metrics may include what the desk learnt later, such as a settlement. */
+  readonly highest: Map<string, Quantity>;
+}
+
 /**
- * Polls risk modes and funding rates. Values older than `pts.maxAgeMs`, or refused by the venue, count as
+ * Polls risk modes, funding rates and risk metrics. Values older than `pts.maxAgeMs`, or refused by the venue, count as
  * unknown.
  */
 export class PtsWatch {
@@ -47,6 +62,7 @@ export class PtsWatch {
   readonly #policy: DeskSettings;
   readonly #rateLimiter: RateLimiter;
   readonly #observer: Observer;
+  readonly #state: EngineState;
   /** The newest rate of each currency. An unreadable row leaves the previous value. */
   readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
@@ -56,20 +72,29 @@ export class PtsWatch {
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
 
-  constructor(ports: Ports, policy: DeskSettings, rateLimiter: RateLimiter, observer: Observer) {
+  #credit: StatedCredit | undefined;
+  /** However old, because it is a term of the account that seldom changes. */
+  #level: Ratio | undefined;
+
+  constructor({ ports, policy, rateLimiter, observer, state }: PtsContext) {
     this.#ports = ports;
     this.#policy = policy;
     this.#rateLimiter = rateLimiter;
     this.#observer = observer;
+    this.#state = state;
   }
 
   /** Whether the first read is pending, because the venue has neither reported the credit terms nor refused to. */
   isPending(): boolean {
     const { use, carryBpsMax } = this.#policy.pts;
     if (use === 'never') return false;
-    const isMissing = (what: Terms): boolean =>
-      (what === 'risk modes' ? this.#modes : this.#rates) === undefined && !this.#refused.has(what);
-    return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
+    const isMissing = (what: Terms, known: unknown): boolean =>
+      known === undefined && !this.#refused.has(what);
+    return (
+      isMissing('risk modes', this.#modes) ||
+      isMissing('risk metrics', this.#credit) ||
+      (carryBpsMax !== undefined && isMissing('funding rates', this.#rates))
+    );
   }
 
   /**
@@ -102,6 +127,16 @@ export class PtsWatch {
     return this.#told.get(currency);
   }
 
+  /** The credit that the venue stated; `undefined` if it is unknown or stale. */
+  stated(): StatedCredit | undefined {
+    return this.#isFresh(this.#credit) ? this.#credit : undefined;
+  }
+
+  /** Equity divided by exposure below which the venue settles positions; `undefined` if the venue has not stated it. */
+  get level(): Ratio | undefined {
+    return this.#level;
+  }
+
   /** Emits once both values are fresh or could not be read. */
   ready(): Observable<void> {
     const isFresh = this.#isFresh(this.#modes) && this.#isFresh(this.#rates);
@@ -120,7 +155,15 @@ export class PtsWatch {
     const { use } = this.#policy.pts;
     const polled = defer(() => (use === 'never' && !isNeeded() ? EMPTY : concat(this.poll(), of(undefined))));
     const wait = defer(() => timer(this.#waitMs(), clock.scheduler)).pipe(ignoreElements());
-    return concat(polled, wait).pipe(repeat());
+    const told = (use === 'never' ? undefined : this.#ports.accountFeed?.credit$)?.pipe(
+      tap(({ liquidationLevel }) => {
+        this.#level = liquidationLevel ?? this.#level;
+      }),
+      throttleTime(SOON_MS, clock.scheduler, { leading: true, trailing: true }),
+      switchMap(() => concat(this.#tolerant('risk metrics', this.#readMetrics()), of(undefined))),
+      map(() => undefined),
+    );
+    return merge(concat(polled, wait).pipe(repeat()), told ?? EMPTY);
   }
 
   /** Shorter interval until the first successful read, because slices may wait for it. */
@@ -149,9 +192,26 @@ export class PtsWatch {
         this.#rates = { value: new Map(list.map((rate) => [rate.currency, rate])), at: clock.monotonic() };
       }),
     );
-    return forkJoin([this.#tolerant('risk modes', modes), this.#tolerant('funding rates', rates)]).pipe(
-      ignoreElements(),
-    );
+    const { use } = this.#policy.pts;
+    return merge(
+      this.#tolerant('risk modes', modes),
+      this.#tolerant('funding rates', rates),
+      use === 'never' ? EMPTY : this.#tolerant('risk metrics', this.#readMetrics()),
+    ).pipe(ignoreElements());
+  }
+
+  #readMetrics(): Observable<unknown> {
+    return defer(() => {
+      // Known before the request, so that no order counts as part of metrics that do not include it.
+      const balances = new Map(this.#state.balances);
+      const known = { balances, highest: new Map(balances), at: this.#ports.clock.monotonic() };
+      return this.#paced(this.#ports.venue.creditMetrics()).pipe(
+        tap((metrics) => {
+          this.#level = metrics.liquidationLevel ?? this.#level;
+          this.#credit = { metrics, ...known };
+        }),
+      );
+    });
   }
 
   #paced<T>(read: Observable<T>): Observable<T> {

@@ -45,7 +45,7 @@ export function circuitBreakers(desk: Desk, { intent }: OpenSlice, end: BadEnd):
   const streak = totals.malformed(pair) + 1;
   if (!MALFORMED.has(reason) || streak < MALFORMED_MAX) return [];
   const figures = `limit=${MALFORMED_MAX} in a row value=${streak}`;
-  desk.observer.alert('pair_paused', { pair, reason, detail: figures });
+  desk.observer.alert('parent_paused', { pair, reason, detail: figures });
   return [
     {
       kind: 'control',

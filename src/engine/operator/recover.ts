@@ -6,6 +6,7 @@ import {
   forkJoin,
   ignoreElements,
   merge,
+  mergeMap,
   of,
   repeat,
   retry,
@@ -37,6 +38,8 @@ import { LAST_REQUEST_MS } from '../rate-limit/rate-limiter.ts';
 import { limitsToKeep, settingsAtStart } from '../state/recorded-settings.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
+import { toObservable } from '../maybe-async.ts';
+import type { Planned } from './reload-plan.ts';
 import { beginnings, faultLine, infeasible, planFor, tellKept, unknownPairs, wishes } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
@@ -365,13 +368,21 @@ function checkPairs(desk: Desk): Observable<never> {
 function beginLives(desk: Desk): Observable<never> {
   const sources = [...desk.strategies.sources.values()];
   const planned = planFor(desk, { sources, off: [] }, { by: 'tranche', why: 'the desk starts' });
-  const { begin, changes, run, faults } = planned;
+  const { run, faults } = planned;
   // A run that continues with its old document may trade a pair that no file names any longer.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
-  const { refused, running } = infeasible(desk, planned);
-  if (refused.length > 0) return throwError(() => new OperatorError('config', infeasibleWords(refused)));
-  for (const standing of running) desk.observer.warn(faultLine(standing));
+  return toObservable(infeasible(desk, planned)).pipe(
+    mergeMap(({ refused, running }) => {
+      if (refused.length > 0) throw new OperatorError('config', infeasibleWords(refused));
+      for (const standing of running) desk.observer.warn(faultLine(standing));
+      return beginAll(desk, planned);
+    }),
+  );
+}
+
+function beginAll(desk: Desk, planned: Planned): Observable<never> {
+  const { begin, changes, run } = planned;
   tellKept(desk, changes);
   desk.strategies.run(run);
   const asked$ = planned.wishes.length === 0 ? EMPTY : desk.journal.append(wishes(desk, planned.wishes));

@@ -3,7 +3,9 @@ import type { Observable } from 'rxjs';
 import type { ReloadRecord, RecordBody } from '../../core/record.ts';
 import { noRate } from '../market/conversion-rates.ts';
 import type { Desk } from '../desk.ts';
-import type { Command, CommandAnswer } from '../ports.ts';
+import { andThen, toObservable } from '../maybe-async.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+import type { Command, CommandAnswer, StrategiesPort } from '../ports.ts';
 import { proposalOf } from './approval-requests.ts';
 import { planChange } from './reload-plan.ts';
 import type { Change, Planned } from './reload-plan.ts';
@@ -120,12 +122,22 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   if (read === undefined)
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
   if ('problems' in read) return refused(desk, command, read.problems);
+  const before = planFor(desk, read, command);
+  const checked = before.begin.length === 0 ? { refused: [], running: [] } : infeasible(desk, before);
+  return toObservable(andThen(checked, (faults) => reloaded(desk, command, read, faults)));
+}
+
+type Read = Exclude<ReturnType<StrategiesPort['read']>, { readonly problems: string }>;
+
+/** Applies files that were read. Strategies may have ended during the check of what begins. */
+function reloaded(
+  desk: Desk,
+  command: Reload,
+  read: Read,
+  { refused: unfit }: Infeasible,
+): Observable<unknown> {
   const planned = planFor(desk, read, command);
-  const faults = [
-    ...planned.faults,
-    ...unknownPairs(desk, planned.run),
-    ...(planned.begin.length === 0 ? [] : infeasible(desk, planned).refused.map(faultLine)),
-  ];
+  const faults = [...planned.faults, ...unknownPairs(desk, planned.run), ...unfit.map(faultLine)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
   const settings = {
@@ -274,17 +286,16 @@ interface Infeasible {
 }
 
 /** States which strategies could not trade as they are written. */
-export function infeasible(desk: Desk, { run, begin }: Planned): Infeasible {
-  const faults = desk.ports.strategies?.infeasible?.(run, {
-    lives: desk.state.lives,
-    now: desk.ports.clock.wall(),
-  });
+export function infeasible(desk: Desk, { run, begin }: Planned): MaybeAsync<Infeasible> {
+  const { ports, state } = desk;
+  const known = { lives: state.lives, now: ports.clock.wall() };
+  const faults$ = ports.strategies?.infeasible?.(run, known);
   const isRefused = ({ strategy }: StrategyFault): boolean =>
     strategy === undefined ? begin.length > 0 : begin.some(({ id }) => id === strategy);
-  return {
-    refused: (faults ?? []).filter(isRefused),
-    running: (faults ?? []).filter((fault) => !isRefused(fault)),
-  };
+  return andThen(faults$, (faults = []) => ({
+    refused: faults.filter(isRefused),
+    running: faults.filter((fault) => !isRefused(fault)),
+  }));
 }
 
 export const faultLine = ({ strategy, says }: StrategyFault): string =>

@@ -7,8 +7,6 @@ import {
   greatest,
   holding,
   money,
-  NO_MONEY,
-  NO_QUANTITY,
   price,
   quantity,
   roundDown,
@@ -17,7 +15,7 @@ import {
   worsen,
 } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
-import { borrowed, sizeForPts } from '../../core/risk/pts.ts';
+import { sizeForPts } from '../../core/risk/pts.ts';
 import { leftOf, reducing, sizeSlice } from '../../core/risk/sizing.ts';
 import type { SizingQuestion } from '../../core/risk/sizing.ts';
 import { tacticalLimit } from '../../core/risk/tactics.ts';
@@ -29,6 +27,7 @@ import type { OpenSlice } from '../state/engine-state.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
+import { creditLeft } from '../market/headroom.ts';
 import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
 import { orderMaxOf } from '../attempt/order-max-of.ts';
 import { keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
@@ -66,10 +65,12 @@ function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> 
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
-/** The pair, and the pairs that convert its quote currency into the currency of the limits. */
+/** The pair, and the pairs that convert its quote currency into the currency of the limits, and for credit into usd. */
 const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
   pair,
-  ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
+  ...[desk.policy.limits.currency, ...(desk.policy.pts.use === 'never' ? [] : ['usd'])].flatMap(
+    (into) => desk.rates.pairs(desk.instruments.of(pair).quote, into) ?? [],
+  ),
 ];
 
 /**
@@ -234,27 +235,4 @@ export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, k
     reducing: reducing({ side, availableBase, worst }),
   });
   return answer.allowed.gte(needs);
-}
-
-/**
- * What may still be borrowed of `currency` under `pts.max_credit`, counting what attempts in progress may borrow;
- * `undefined` without a cap. Zero if the debt cannot be valued.
- */
-function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
-  const cap = desk.policy.pts.creditMax;
-  if (cap === undefined) return undefined;
-  const { state } = desk;
-  // Attempts in progress may borrow a currency that the account has never held.
-  const open = [...state.attempts.values()].flatMap(({ intent }) => [intent.base, intent.quote]);
-  const expected = new Map(
-    [...new Set([...(state.balances?.keys() ?? []), ...open])].map((symbol) => [
-      symbol,
-      subtract(state.balances?.get(symbol) ?? NO_QUANTITY, state.reserved(symbol, except)),
-    ]),
-  );
-  const used = borrowed(expected, (symbol, amount) => desk.rates.convert(symbol, amount, cap.currency));
-  const rate = desk.rates.convert(currency, quantity('1'), cap.currency);
-  if (used === undefined || rate === undefined || rate.isZero()) return NO_QUANTITY;
-  const left = greatest(subtract(cap.amount, used), NO_MONEY);
-  return quantity(left.div(rate).toFixed(18));
 }

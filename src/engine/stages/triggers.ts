@@ -23,6 +23,7 @@ import type { Instant } from '../../core/time.ts';
 import type { SliceOutcome, Wait, Wake } from '../../core/wake.ts';
 import { untilTime } from '../time/watch-clocks.ts';
 import { debtsOf } from '../account/debts.ts';
+import { excessDebts, valuingPairs } from '../market/headroom.ts';
 import type { Desk } from '../desk.ts';
 import type { StrategyRun } from '../state/engine-state.ts';
 import type { Command, Lookout } from '../ports.ts';
@@ -126,8 +127,10 @@ const whenTold = (
   look: (life: StrategyRun) => SliceOutcome | undefined,
 ): Observable<StrategyWake> =>
   outcomes$.pipe(
-    mergeMap((strategies) => {
-      const life = strategies.has(strategy) ? state.lives.get(strategy) : undefined;
+    // Every waiting strategy is asked after every outcome, so the others must cost little.
+    filter((strategies) => strategies.has(strategy)),
+    mergeMap(() => {
+      const life = state.lives.get(strategy);
       const outcome = life && look(life);
       return outcome === undefined ? [] : [outcomeWake(ports, strategy, outcome)];
     }),
@@ -273,10 +276,28 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
         midOf: (pair) => desk.references.get(pair)?.mid,
       }),
     );
-  return watch(desk.changed$, due).pipe(
+  const due$ = watch(desk.changed$, due).pipe(
     distinctUntilChanged(),
     switchMap((at) => (at === undefined ? EMPTY : untilTime(desk, at))),
+  );
+  return merge(due$, whenShort(desk, wait)).pipe(
     map((): Wake => ({ on: 'debt', at: desk.ports.clock.wall() })),
+  );
+}
+
+/** Watches prices while the account owes something, and evaluates its headroom at each change of a price or balance. */
+function whenShort(desk: Desk, { pairs, headroom }: Wait & { on: 'debt' }): Observable<unknown> {
+  if (headroom === undefined) return EMPTY;
+  const { references, changed$, state } = desk;
+  const isShort = (): boolean => (excessDebts(desk, ratio(headroom))?.size ?? 0) > 0;
+  const short$ = watch(merge(references.changed$, changed$), isShort).pipe(filter(Boolean));
+  const prices$ = defer(() => {
+    const valuing = [...new Set([...pairs, ...valuingPairs(desk)])];
+    return references.follow(valuing, of({ pairs: valuing }));
+  });
+  return watch(changed$, () => debtsOf(state).size > 0).pipe(
+    distinctUntilChanged(),
+    switchMap((owes) => (owes ? merge(short$, prices$) : EMPTY)),
   );
 }
 

@@ -2,7 +2,7 @@ import type { Bar } from '../../core/bar.ts';
 import type { Instrument } from '../../core/instrument.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { add, cost, NO_MONEY, price, worsen } from '../../core/money.ts';
-import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
 import { priceIn, valueOn } from '../../core/risk/portfolio.ts';
 import type { Basis, Targets, Valued } from '../../core/risk/portfolio.ts';
 import type { Debt } from '../../core/risk/settling.ts';
@@ -11,6 +11,7 @@ import type { FundingRate, RiskMode, Side } from '../../core/venue.ts';
 import type { View } from '../../strategy/kernel.ts';
 import { orderMaxOf } from '../attempt/order-max-of.ts';
 import { debtsOf } from '../account/debts.ts';
+import { excessDebts } from '../market/headroom.ts';
 import type { Desk } from '../desk.ts';
 import { currentValuation } from '../account/transfers.ts';
 
@@ -62,6 +63,10 @@ export class DeskView implements View {
 
   rateOf(currency: string): FundingRate | undefined {
     return this.#desk.pts.rate(currency);
+  }
+
+  excessDebts(headroom: Ratio): ReadonlyMap<string, Quantity> | undefined {
+    return excessDebts(this.#desk, headroom);
   }
 
   modeOf(pair: string): RiskMode | undefined {

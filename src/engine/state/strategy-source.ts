@@ -2,6 +2,9 @@ import type { Limits } from '../../core/risk/limits.ts';
 import type { SettingTexts } from '../../core/risk/setting-changes.ts';
 import type { BoundStrategy } from '../../strategy/kernel.ts';
 
+/** Id of the strategy that `pts.min_headroom` adds. It never ends, and no desk waits for its end. */
+export const GUARD = 'min-headroom';
+
 /** A strategy as its document defines it. */
 export interface StrategySource {
   readonly id: string;

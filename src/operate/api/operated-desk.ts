@@ -61,13 +61,13 @@ export interface OperatedDesk {
   obey(order: Order): CommandAnswer | Promise<CommandAnswer>;
   /** Starts an occurrence of a strategy; waits some seconds for a fresh price. */
   runNow(order: RunNowOrder): Promise<CommandAnswer>;
-  /** A refused caller: reported and counted each time. */
+  /** A refused caller, or one with too many connections: reported and counted each time. */
   refused(attempt: RefusedAccess): void;
 }
 
 /** A request that no caller, or not this caller, may make. */
 export interface RefusedAccess {
-  /** Route of the API. */
+  /** Route of the API, or `too many connections`. */
   readonly path: string;
   /** Name of the token; `none` if it is unknown to this desk. */
   readonly by: string;

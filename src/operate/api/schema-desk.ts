@@ -71,6 +71,9 @@ export const status = z.strictObject({
   is_stopping: z.boolean(),
   not_ready: list(z.string()).describe('Why the desk cannot trade now; empty when it can'),
   holdings: z.record(z.string(), amount),
+  credit: list(z.string()).describe(
+    'Post-trade settlement as the venue stated it, and at which prices it settles, in words',
+  ),
   prices: list(
     z.strictObject({
       pair: z.string(),

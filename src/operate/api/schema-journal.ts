@@ -178,8 +178,11 @@ const planSlot = z.strictObject({
   amount: amount.optional(),
   currency: z.string().optional(),
   limit_price: amount.optional(),
-  closed: z.string().optional(),
-  in_pieces: z.literal(true).optional(),
+  orders: count.describe('Number of its orders'),
+  traded: amount.describe('In the unit of its size'),
+  cuts: list(z.string()).optional().describe('Reasons why its orders are smaller than its size'),
+  reason: z.string().optional().describe('Why it trades less than its size'),
+  detail: z.string().optional(),
 });
 
 export const plan = z.strictObject({
@@ -195,14 +198,14 @@ export const plan = z.strictObject({
       pairs: list(z.string()),
       notes: list(z.string()),
       slots: list(planSlot),
-      estimate: z
-        .strictObject({
-          missing: z.string().optional(),
-          slots: list(planSlot).optional(),
-          why: z.string().optional(),
-        })
-        .optional(),
-      times: list(z.strictObject({ at: time, local: z.string(), closed: z.string().optional() })),
+      times: list(
+        z.strictObject({
+          at: time,
+          local: z.string(),
+          why: z.string().optional().describe('Why the strategy trades nothing then'),
+          closed: z.string().optional(),
+        }),
+      ),
       standing: z.string().optional(),
       slots_passed: count,
       slots_beyond: count,

@@ -1,5 +1,5 @@
 import { add, cost, NO_MONEY, NO_QUANTITY, subtract, text } from '../../core/money.ts';
-import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { Money, Price } from '../../core/money.ts';
 import type { FillRecord, StoredRecord } from '../../core/record.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -10,6 +10,7 @@ import type { FillRow } from './fill-figures.ts';
 import { foldJournal } from './fold-journal.ts';
 import { passedOf } from './passed-times.ts';
 import type { Passed } from './passed-times.ts';
+import type { Charge } from '../portfolio/holdings.ts';
 import { portfoliosOf } from '../portfolio/portfolio.ts';
 import { PriceBook } from './prices.ts';
 import type { PriceColumns } from './prices.ts';
@@ -37,8 +38,8 @@ export interface ReportInput {
   readonly assumptions?: readonly string[] | undefined;
   /** The most important caveats for a reader, one sentence each. */
   readonly told?: readonly string[] | undefined;
-  /** Interest on credit, if the caller knows it, because a journal does not record it. Positive means paid. */
-  readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
+  /** Interest on credit, oldest first, if the caller knows it, because a journal does not record it. */
+  readonly charges?: readonly Charge[] | undefined;
   /** The origin of the records, if a backtest wrote them. */
   readonly backtest?: BacktestFacts | undefined;
   /** The same records, for the section on oversight. */
@@ -121,7 +122,9 @@ function figuresFrom(facts: Facts, prices: PriceBook, input: ReportInput): Figur
     quoting: quotingOf(attemptsOf(parents)),
     untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
     get portfolios() {
-      return portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) => isOurs(strategy));
+      return portfoliosOf(facts, prices, { from, until, charges: input.charges }).filter(({ strategy }) =>
+        isOurs(strategy),
+      );
     },
     fills: booked.map(({ fill: { record } }) => record),
     get fillRows() {

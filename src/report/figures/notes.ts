@@ -57,7 +57,7 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${unpriced} slots passed without an attempt and have no known time, size or price: the shortfall includes their cost, but does not show it separately.`;
   const open = parents.filter(({ isOpen }) => isOpen);
   if (open.length > 0)
-    yield `${open.length} of ${parents.length} parents are still running: their remainders are valued at the last known price.`;
+    yield `${open.length} of ${parents.length} parents are still running: what they have not traded yet is in no cost until they end.`;
   if (quoting.open > 0)
     yield `${quoting.open === 1 ? '1 order has' : `${quoting.open} orders have`} an unknown outcome: if one traded, its fill is missing here.`;
   // The other parents need no end price.
@@ -87,8 +87,8 @@ function* warningsOf(figures: Figures): Generator<string> {
   const borrows = facts.holdings.some(
     (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
   );
-  if (borrows && figures.input.carry === undefined)
-    yield 'The account has borrowed. The journal does not record interest, so no cost includes it; tranche account pts-interest shows it.';
+  if (borrows && figures.input.charges === undefined)
+    yield 'The account has borrowed. The journal does not record interest, so no cost of a parent includes it; in portfolios, a debt that grew without a fill counts as interest. tranche account pts-interest shows it.';
   if (prices.tapes.length > 0) {
     yield* barsOf(byPair, prices);
     yield* reachOf(byPair, prices);
@@ -131,7 +131,7 @@ function* fewOf({ fills, quoting }: Figures): Generator<string> {
   if (fills.length > 0 && fills.length < FILLS_MIN)
     yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: with so few fills, spread, mark-outs and ages are mostly random.`;
   else if (quoting.requests > 0 && fills.length === 0)
-    yield 'Nothing was filled: the whole cost is opportunity at the end prices.';
+    yield 'Nothing was filled: the whole cost is opportunity at the end prices, of the parents that have ended.';
 }
 
 function* modesOf({ facts }: Figures): Generator<string> {

@@ -55,7 +55,7 @@ export interface SliceFigures extends Pick<Sums, 'traded' | 'amount'> {
 
 export interface Setting {
   readonly prices: PriceBook;
-  /** End of the period, at whose prices open parents are valued. */
+  /** End of the period. */
   readonly until: Instant;
   currencies(pair: string): { readonly base: string; readonly quote: string };
 }
@@ -72,7 +72,7 @@ export class ParentFigures implements Sums {
   readonly planned: Quantity | undefined;
   readonly decision: Seen | undefined;
   readonly arrival: Price | undefined;
-  /** When it ended; until then, figures are as of the end of the period. */
+  /** When it ended; until then, the end of the period. */
   readonly endedAt: Instant;
   readonly isOpen: boolean;
   readonly window: ParentWindow;
@@ -85,6 +85,8 @@ export class ParentFigures implements Sums {
     const { arrival, decision } = arrivalPricesOf(facts, setting.prices);
     const planned = decision && plannedOf(facts, { ...sums, at: decision.price });
     const { endedAt, isOpen } = endOf(facts, setting, planned?.lte(sums.traded) === true);
+    // What an open parent has not traded yet is no cost.
+    const due = isOpen ? planned && sums.traded : planned;
     const { base, quote } = facts.fills[0]?.record ?? setting.currencies(facts.pair);
     this.facts = facts;
     this.base = base;
@@ -100,16 +102,16 @@ export class ParentFigures implements Sums {
     this.window = windowOf(facts, { endedAt, isOpen }, setting.until);
     this.#prices = setting.prices;
     // A fully traded parent needs no end price.
-    const end = planned?.eq(sums.traded) === true ? arrival : this.end?.price;
+    const end = due?.eq(sums.traded) === true ? arrival : this.end?.price;
     this.shortfall =
-      planned && arrival && end
-        ? shortfallOf({ parent: facts, sums, planned, decision: decision.price, arrival, end })
+      due && decision && arrival && end
+        ? shortfallOf({ parent: facts, sums, planned: due, decision: decision.price, arrival, end })
         : undefined;
   }
 
-  /** The price at the end of the window. */
+  /** The price at the end of the window; `undefined` while the parent is open. */
   get end(): Seen | undefined {
-    return this.#prices.midAt(this.facts.pair, this.window.until);
+    return this.isOpen ? undefined : this.#prices.midAt(this.facts.pair, this.window.until);
   }
 
   get slices(): readonly SliceFigures[] {

@@ -85,7 +85,7 @@ function cards({ totals, quoting, fills, portfolios }: Report): Markup {
     portfolios.length > 1 ? `${what}, ${strategy}` : what;
   const worth = portfolios.length > PORTFOLIO_CARDS_MAX ? [] : portfolios.map(({ strategy, cash, start, end, course }) => [
     ...(end === undefined ? [] : [entry(named('Value at the end', strategy), grouped(end.value, 0), start === undefined ? cash : `${cash}, from ${grouped(start.value, 0)}`)]),
-    ...(course === undefined ? [] : [entry(named('Return', strategy), percent(course.return), `bought and held ${percent(course.tearsheet.buy_and_hold.return)}`, `targets held ${percent(course.target_return)}`)]),
+    ...(course === undefined ? [] : [entry(named('Return', strategy), percent(course.return), ...(course.cash_flows.length === 0 ? [] : [`money-weighted ${percent(course.money_weighted_return)}`]), `bought and held ${percent(course.tearsheet.buy_and_hold.return)}`, `targets held ${percent(course.target_return)}`)]),
   ]); // prettier-ignore
   return markup`<dl class="cards">${worth}${totals.map(({ quote, amount, fees, costs: sums }) => [
     entry('Traded', money(amount).gte(1_000) ? grouped(amount, 0) : sized(amount), quote),
@@ -146,7 +146,7 @@ ${table({
     `${valued(group.costs.passed_cost ?? '0', group.costs.paper)} ${group.quote}`,
   ]),
 })}
-${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; no cost above includes it', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
+${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue until the end of the window; no cost above includes it', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
 ${table({
   caption: 'Shortfall if trading had cost more or less',
   note: 'The same fills with a different execution cost and different fees: total + (times − 1) · (execution + fees). Sizes and trades would have differed',

@@ -81,17 +81,15 @@ function held({ gains: all = [], course, start, cash }: Portfolio): Markup {
 const GAP_PARTS = [
   ['trading', 'Spread and impact', 'Σ s · (amount − quantity · reference price before the quote) of the fills'],
   ['fees', 'Fees', 'Σ fees of the fills'],
+  ['interest', 'Interest', 'Σ interest on credit'],
   ['build_up', 'Build-up', 'Weights away from their targets · returns of the assets, until every weight was first within its band: cash that is not invested yet'],
   ['drift', 'Drift', 'The same after that: weights that moved, or stayed, away from their targets'],
   ['total', 'Difference', 'Value at the end of the portfolio less that of the targets held'],
 ] as const; // prettier-ignore
 
-/** Spread, impact and fees, if they were paid; empty if unknown. */
-function paidNote({ at_costs: all = [], cash }: Portfolio): string {
-  const [free, as] = [0, 1].map((times) => all.find((one) => one.times === times)?.sum);
-  if (free === undefined || as === undefined) return '';
-  return `. Trading cost ${valued(text(subtract(money(free), money(as))), free)} ${cash} when it was paid; here it is the value of that money at the end`;
-}
+/** The plain sums of what was paid. */
+const paidNote = ({ paid: { spread, fees, interest }, cash, end }: Portfolio): string =>
+  `. Trading cost ${valued(sumOf([spread, fees]), end?.value ?? spread)} ${cash} and interest ${valued(interest, end?.value ?? interest)} when they were paid; here they are the value of that money at the end`;
 
 function gap(portfolio: Portfolio): Markup {
   const { course, cash } = portfolio;

@@ -1,4 +1,4 @@
-import { text } from '../../core/money.ts';
+import { add, NO_QUANTITY, text } from '../../core/money.ts';
 import { reasons } from '../../core/reasons.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Figures } from '../figures/figures.ts';
@@ -53,7 +53,12 @@ export function reportOf(figures: Figures): Report {
         finished: finished?.reason,
       })),
     totals: figures.totals,
-    carry: input.carry?.map(({ currency, amount }) => ({ currency, amount: text(amount) })),
+    carry:
+      input.charges &&
+      [...Map.groupBy(input.charges, ({ currency }) => currency)].map(([currency, all]) => ({
+        currency,
+        amount: text(all.reduce((sum, { amount }) => add(sum, amount), NO_QUANTITY)),
+      })),
     quoting: figures.quoting,
     groups: figures.groups.map(({ row }) => row),
     // Computed on demand, because a terminal shows none of this long list.

@@ -91,7 +91,7 @@ export const parent = z
     arrival_price: amount
       .optional()
       .describe('P_a, reference price at the decision of the first slice, quote per base; exact'),
-    end: seen('P_end').optional().describe('Price at the end of its window'),
+    end: seen('P_end').optional().describe('Price at the end of its window; omitted while it is open'),
     costs: costs.optional().describe('Shortfall. Omitted without an arrival price'),
     twap: benchmark
       .optional()

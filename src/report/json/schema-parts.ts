@@ -53,15 +53,19 @@ export const COST_PARTS = [
 
 /** Named parts: the schema and the documentation describe each of them once. */
 const costFields = z.strictObject({
-  paper: amount.describe('Q·P_d, the base of the shortfall in basis points; quote currency'),
+  paper: amount.describe(
+    'Q·P_d, the base of the shortfall in basis points; quote currency. Q is F while the parent is open',
+  ),
   delay: amount.describe('s·Q·(P_a − P_d); quote currency, positive is bad'),
   trading: amount.describe(
     's·(Σ amount_i − F·P_a) = timing + execution, exactly; quote currency, positive is bad',
   ),
   timing: amount.describe('s·Σ F_k·(d_k − P_a); quote currency, positive is bad'),
   execution: amount.describe('s·Σ (amount_k − F_k·d_k); quote currency, positive is bad'),
-  opportunity: amount.describe('s·(Q − F)·(P_end − P_a); quote currency, positive is bad'),
-  fees: amount.describe('Σ fees; quote currency'),
+  opportunity: amount.describe(
+    's·(Q − F)·(P_end − P_a); quote currency, positive is bad. 0 while the parent is open, because Q is F until then',
+  ),
+  fees: amount.describe('Σ fees; quote currency, positive is bad'),
   total: amount.describe(
     'Implementation shortfall: delay + trading + opportunity + fees, exactly; quote currency, positive is bad',
   ),
@@ -148,8 +152,8 @@ export const quoting = z
     expired: count.describe('Acceptable quotes with too little time left to send an order'),
     response_ratio: ratio.optional().describe('quotes / requests, a fraction, six decimals'),
     hit_ratio: ratio.optional().describe('fills / quotes, a fraction, six decimals'),
-    accept_ratio: ratio.optional().describe('orders / quotes, a fraction, six decimals'),
-    fill_ratio: ratio.optional().describe('fills / (orders − open), a fraction, six decimals'),
+    accept_ratio: ratio.optional().describe('orders / quotes; a fraction, 0 or more, six decimals'),
+    fill_ratio: ratio.optional().describe('fills / (orders − open); a fraction, 0 or more, six decimals'),
     expiry_miss_ratio: ratio.optional().describe('expired / (expired + orders), a fraction, six decimals'),
     attempts_per_fill: ratio.optional().describe('requests / fills, six decimals'),
     quote_age_ms: spreadOf('ms').optional().describe('Age of the quote at the first byte of the order, ms'),

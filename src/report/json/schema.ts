@@ -52,7 +52,9 @@ const backtest = z
     holdings: z
       .record(z.string(), amount.describe('Balance in that currency, exact'))
       .describe('Balances of the account at the end'),
-    value_usd: amount.describe('Value of the balances at the last prices; USD, truncated to cents'),
+    value_usd: amount.describe(
+      'Σ balance·price over all balances, at the last prices of the window; USD, to the nearest cent, halves to even, negative for a net debt',
+    ),
     open_doubts: count.describe('Orders with an unknown outcome at the end'),
     control: z.string().describe('State of the desk at the end: `active` unless a control stopped it'),
     alerts: z.record(z.string(), count.describe('Number of times')).describe('Alerts that the desk raised'),
@@ -111,7 +113,9 @@ const total = z.strictObject({
 
 const carry = z.strictObject({
   currency: z.string().describe('Borrowed currency'),
-  amount: amount.describe('Interest charged, in that currency; positive is paid'),
+  amount: amount.describe(
+    'Σ interest charged until the end of the window, in that currency; positive is paid',
+  ),
 });
 
 const untraded = z.strictObject({
@@ -149,7 +153,7 @@ export const reportSchema = z.strictObject({
   carry: list(carry)
     .optional()
     .describe(
-      'Interest on credit by currency; no cost above includes it. Only a backtest reports it: a journal does not record interest',
+      'Interest on credit by currency; no cost of a parent includes it. Only a backtest reports it: a journal does not record interest',
     ),
   quoting: quoting.describe('Quotes and orders of all parents'),
   groups: list(group).describe('Totals by strategy, pair and side'),

@@ -5,7 +5,7 @@ import { mapped, onDemand } from '../figures/rows.ts';
 import type { Report } from '../json/schema.ts';
 import { fallsOf, monthsOf, performanceOf } from '../tearsheet/performance.ts';
 import type { EquityCurve, EquityPoint } from './equity-curve.ts';
-import type { FillCost } from './fill-costs.ts';
+import type { Paid } from './fill-costs.ts';
 import { decimalsOf, gapOf } from './gap.ts';
 
 type Course = NonNullable<Report['portfolios'][number]['course']>;
@@ -15,12 +15,13 @@ interface Setting {
   readonly traded: number;
   /** Width of the band. */
   readonly threshold: number;
-  readonly costs: readonly FillCost[];
+  readonly paid: readonly Paid[];
 }
 
 /** The course of a portfolio as `report.json` has it. */
-export function courseOf(curve: EquityCurve, { traded, threshold, costs }: Setting): Course {
-  const { stepMs, points, currencies, built, holdGains } = curve;
+export function courseOf(curve: EquityCurve, setting: Setting): Course {
+  const { traded, threshold } = setting;
+  const { stepMs, points, flows, currencies, built, holdGains } = curve;
   const meanValue = meanOf(points.map(({ value }) => value));
   const last = points.at(-1);
   const lowest = points.reduce(
@@ -36,8 +37,11 @@ export function courseOf(curve: EquityCurve, { traded, threshold, costs }: Setti
     target_return: nineDigits((last?.target_index ?? 1) - 1),
     drawdown: nineDigits(-(lowest?.drawdown ?? 0)),
     ...driftOf(points, threshold),
+    get money_weighted_return() {
+      return moneyWeighted(curve);
+    },
     get gap() {
-      return gapOf(curve, costs);
+      return gapOf(curve, setting.paid);
     },
     get hold_gains() {
       const decimals = decimalsOf(points[0]?.value ?? 0);
@@ -45,7 +49,16 @@ export function courseOf(curve: EquityCurve, { traded, threshold, costs }: Setti
         currencies.map((currency, i) => [currency, text(money((holdGains[i] ?? 0).toFixed(decimals)))]),
       );
     },
-    flows: nineDigits(curve.flows),
+    flows: nineDigits(flows.reduce((sum, { amount }) => sum + amount, 0)),
+    cash_flows: flows
+      .toSorted((a, b) => Math.abs(b.amount) - Math.abs(a.amount))
+      .slice(0, CASH_FLOWS_MAX)
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ at, value, amount }) => ({
+        at: isoOf(at),
+        value: nineDigits(value),
+        amount: nineDigits(amount),
+      })),
     tracking_error: trackingError(points, stepMs),
     drawdown_at: lowest && lowest.drawdown < 0 ? isoOf(lowest.at) : undefined,
     since_built: bought && {
@@ -81,6 +94,29 @@ function driftOf(
     drift_max: nineDigits(drifts.reduce((a, b) => Math.max(a, b), 0)),
     outside: nineDigits(drifts.filter((drift) => drift > threshold).length / points.length),
   };
+}
+
+/** Maximum number of listed flows. */
+const CASH_FLOWS_MAX = 2_000;
+
+/**
+ * The internal rate of return of the period, not annualised: a root of V_0·x + Σ F_i·x^((T − t_i) / T) = V_T, less 1.
+ */
+function moneyWeighted({ points, flows }: EquityCurve): number {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined) return 0;
+  const excess = (x: number): number =>
+    flows.reduce(
+      (sum, { at, amount }) => sum + amount * x ** ((last.at - at) / (last.at - first.at)),
+      first.value * x - last.value,
+    );
+  let [low, high] = [0, 1e9];
+  for (let i = 0; i < 100; i++) {
+    const middle = (low + high) / 2;
+    if (excess(middle) < 0) low = middle;
+    else high = middle;
+  }
+  return nineDigits((low + high) / 2 - 1);
 }
 
 const YEAR_DAYS = 365.25;

@@ -8,13 +8,13 @@ import type { PriceBook } from '../figures/prices.ts';
 import { fillRow } from '../figures/fill-figures.ts';
 import { against, feesOf } from '../figures/shortfall.ts';
 
-/** The cost of a trade between two currencies of a portfolio. In cash; positive is bad. */
-export interface FillCost {
+/** What a portfolio pays, as `report.json` describes it, in the order of a report. */
+export const PAID_PARTS = ['spread', 'fees', 'interest'] as const;
+
+/** The cost of a trade between two currencies of a portfolio, or a charge of interest. In cash; positive is bad. */
+export interface Paid extends Readonly<Record<(typeof PAID_PARTS)[number], Money>> {
   /** When the holdings changed. */
   readonly at: Instant;
-  /** `s·(amount − q·m)`, where `m` is the reference price before its quote was requested: spread and impact. */
-  readonly spread: Money;
-  readonly fees: Money;
 }
 
 /** Converts money into cash at an instant. */
@@ -37,7 +37,7 @@ export function inCash(
  * The cost of a fill booked at an instant. If the price before its quote is unknown, the fill is compared with the
  * newest price at that time; without any price, there is no cost.
  */
-export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost {
+export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): Paid {
   const { record, figures } = fill;
   const { pair, side, quote: currency, executed_at: at } = record;
   const known = cash.prices.midAt(pair, at)?.price;
@@ -48,6 +48,7 @@ export function fillCost(fill: FillFacts, cash: Cash, booked: Instant): FillCost
     at: booked,
     spread: (over && inCash(cash, { currency, amount: over, at })) ?? NO_MONEY,
     fees: inCash(cash, { currency, amount: feesOf(fill), at }) ?? NO_MONEY,
+    interest: NO_MONEY,
   };
 }
 

@@ -1,7 +1,8 @@
 import { approximate } from '../../core/money.ts';
 import type { EquityCurve } from './equity-curve.ts';
 import type { Report } from '../json/schema.ts';
-import type { FillCost } from './fill-costs.ts';
+import { PAID_PARTS } from './fill-costs.ts';
+import type { Paid } from './fill-costs.ts';
 
 /**
  * Why a portfolio earned less or more than its targets. The initial value has grown to a different value with the
@@ -16,61 +17,56 @@ export type Gap = NonNullable<Report['portfolios'][number]['course']>['gap'];
  * so that the steps sum to the difference between the two final values (GRAP 1997, "Synthèse des modèles d'attribution
  * de performance").
  */
-export function gapOf(curve: EquityCurve, costs: readonly FillCost[]): Gap {
-  const { points, built } = curve;
+export function gapOf({ steps, points, built }: EquityCurve, paid: readonly Paid[]): Gap {
   const [first, last] = [points[0], points.at(-1)];
   const [start, whole] = [first?.value ?? 0, last?.target_index ?? 1];
-  const ordered = costs.toSorted((a, b) => a.at - b.at);
+  const ordered = paid.toSorted((a, b) => a.at - b.at);
   const builtAt = points[built]?.at ?? Number.POSITIVE_INFINITY;
-  let [trading, fees, buildUp, drift, next] = [0, 0, 0, 0, 0];
-  // Trades up to the first point are part of the value at that point.
+  const parts = { spread: 0, fees: 0, interest: 0, build_up: 0, drift: 0 };
+  let next = 0;
+  // What was paid up to the first point is part of the value at that point.
   while ((ordered[next]?.at ?? Number.POSITIVE_INFINITY) <= (first?.at ?? 0)) next++;
-  for (const [i, { at, index, target_index: target }] of points.entries()) {
-    const before = points[i - 1];
+  for (const [i, { at, index, target_index: target, isFlow }] of steps.entries()) {
+    const before = steps[i - 1];
     if (before === undefined) continue;
     const ofIndex = (start * before.index * whole) / target;
-    let [spreadPaid, feesPaid] = [0, 0];
-    for (let each = ordered[next]; each !== undefined && each.at <= at; each = ordered[++next]) {
-      spreadPaid += approximate(each.spread);
-      feesPaid += approximate(each.fees);
-    }
-    const ofCash = ofIndex / before.value;
-    const difference = index / before.index - target / before.target_index;
-    trading -= spreadPaid * ofCash;
-    fees -= feesPaid * ofCash;
-    const rest = difference * ofIndex + (spreadPaid + feesPaid) * ofCash;
-    if (at <= builtAt) buildUp += rest;
-    else drift += rest;
+    const ofCash = before.value > 0 ? ofIndex / before.value : 0;
+    let rest = (index / before.index - target / before.target_index) * ofIndex;
+    // What is paid at the instant of a flow is paid from the money after it.
+    const isIn = (one: Paid | undefined): one is Paid =>
+      one !== undefined && (isFlow ? one.at < at : one.at <= at);
+    for (let each = ordered[next]; isIn(each); each = ordered[++next])
+      for (const part of PAID_PARTS) {
+        const amount = approximate(each[part]) * ofCash;
+        parts[part] -= amount;
+        rest += amount;
+      }
+    parts[at <= builtAt ? 'build_up' : 'drift'] += rest;
   }
-  return inWholeUnits(start, {
-    total: start * ((last?.index ?? 1) - whole),
-    trading,
-    fees,
-    build_up: buildUp,
-    drift,
-  });
+  return inWholeUnits(start, { total: start * ((last?.index ?? 1) - whole), ...parts });
 }
 
 /** Number of useful decimals for a value of this size. */
 export const decimalsOf = (value: number): number => (value >= 1_000 ? 2 : value >= 10 ? 4 : 8);
 
 /** Rounded so that the parts sum exactly to the total; the larger of the two parts without fills gets the remainder. */
-function inWholeUnits(start: number, parts: Readonly<Record<keyof Gap, number>>): Gap {
+function inWholeUnits(start: number, parts: Readonly<Record<'spread' | 'fees' | 'interest' | 'build_up' | 'drift' | 'total', number>>): Gap {
   const decimals = decimalsOf(start);
   const units = (value: number): bigint => BigInt(Math.round(value * 10 ** decimals));
-  const [total, trading, fees] = [units(parts.total), units(parts.trading), units(parts.fees)];
-  const rest = total - trading - fees;
+  const total = units(parts.total);
+  const rest = PAID_PARTS.reduce((left, part) => left - units(parts[part]), total);
   const isDrift = Math.abs(parts.drift) >= Math.abs(parts.build_up);
   const buildUp = isDrift ? units(parts.build_up) : rest - units(parts.drift);
   const written = (value: bigint): string => decimalText(value, decimals);
   return {
     total: written(total),
-    trading: written(trading),
-    fees: written(fees),
+    trading: written(units(parts.spread)),
+    fees: written(units(parts.fees)),
+    interest: written(units(parts.interest)),
     drift: written(rest - buildUp),
     build_up: written(buildUp),
   };
-}
+} // prettier-ignore
 
 function decimalText(units: bigint, decimals: number): string {
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0');

@@ -1,5 +1,5 @@
 import { changesBy } from '../../core/cycle/balance-changes.ts';
-import { add, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
+import { add, negate, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { FillFacts, HoldingFacts } from '../figures/facts.ts';
@@ -9,8 +9,10 @@ export interface Held {
   readonly at: Instant;
   /** New balance of each currency that changed. */
   readonly changed: readonly Holding[];
-  /** Changes without a fill: deposits, withdrawals, interest. Only from reads of the account. */
+  /** Changes without a fill that are no interest: deposits, withdrawals. Only from reads of the account. */
   readonly flows: ReadonlyMap<string, Quantity>;
+  /** Interest on credit, by currency; positive is paid. */
+  readonly interest?: ReadonlyMap<string, Quantity> | undefined;
   /** The fill that changed it. */
   readonly fill?: FillFacts | undefined;
 }
@@ -20,26 +22,53 @@ interface Holding {
   readonly now: Quantity;
 }
 
-/** The holdings since the first read of the account, oldest first. Reads set them, and fills change them in between. */
-export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
+/** One charge of interest on credit. */
+export interface Charge {
+  readonly at: Instant;
+  readonly currency: string;
+  /** In that currency; positive is paid. */
+  readonly amount: Quantity;
+}
+
+/**
+ * The holdings since the first read of the account, oldest first. Reads set them; fills and the known charges of
+ * interest, oldest first, change them in between.
+ */
+export function holdingsOf(facts: readonly HoldingFacts[], charges: readonly Charge[] = []): readonly Held[] {
   const story: Held[] = [];
   const balances = new Map<string, Quantity>();
   const hold = (currency: string, now: Quantity): Holding => {
     balances.set(currency, now);
     return { currency, now };
   };
+  let next = 0;
+  const chargeUntil = (until: number): void => {
+    for (let one = charges[next]; one !== undefined && one.at <= until; one = charges[++next]) {
+      const { at, currency, amount } = one;
+      const now = subtract(balances.get(currency) ?? NO_QUANTITY, amount);
+      if (story.length > 0)
+        story.push({
+          at,
+          changed: [hold(currency, now)],
+          flows: NONE,
+          interest: new Map([[currency, amount]]),
+        });
+    }
+  };
   for (const fact of facts) {
     const { at } = fact;
+    chargeUntil(at);
     if ('read' in fact) {
       const read = new Map(
         Object.entries(fact.read).map(([currency, amount]) => [currency, quantity(amount)]),
       );
-      const flows = story.length === 0 ? NONE : differences(balances, read);
+      const changes = story.length === 0 ? NONE : differences(balances, read);
       // Most reads of the account show no change.
-      if (story.length > 0 && flows.size === 0) continue;
-      const currencies = story.length === 0 ? read.keys() : flows.keys();
+      if (story.length > 0 && changes.size === 0) continue;
+      const { interest, flows } = apart(changes, balances);
+      const currencies = story.length === 0 ? read.keys() : changes.keys();
       const changed = Array.from(currencies, (currency) => hold(currency, read.get(currency) ?? NO_QUANTITY));
-      story.push({ at, changed, flows });
+      story.push({ at, changed, flows, interest });
     } else if (story.length > 0) {
       const { record, figures } = fact.fill;
       const changed = changesBy(record, figures).map(([currency, change]) =>
@@ -48,7 +77,26 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
       story.push({ at, changed, flows: NONE, fill: fact.fill });
     }
   }
+  chargeUntil(Number.POSITIVE_INFINITY);
   return story;
+}
+
+/**
+ * Separates interest from flows: nobody can withdraw what an account owes, so a debt that grows without a fill, and
+ * while no balance rises, grows by interest.
+ */
+function apart(
+  changes: ReadonlyMap<string, Quantity>,
+  balances: ReadonlyMap<string, Quantity>,
+): Pick<Held, 'flows' | 'interest'> {
+  const all = [...changes];
+  const isInterest = ([currency]: readonly [string, Quantity]): boolean =>
+    balances.get(currency)?.isNegative() === true;
+  if (!all.some(isInterest) || all.some(([, change]) => change.gt(0))) return { flows: changes };
+  return {
+    flows: new Map(all.filter((one) => !isInterest(one))),
+    interest: new Map(all.filter(isInterest).map(([currency, change]) => [currency, negate(change)])),
+  };
 }
 
 /** The holdings at an instant; `undefined` before the first read of the account. */

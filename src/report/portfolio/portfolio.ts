@@ -1,6 +1,6 @@
-import { add, approximate, cost, fixedEven, holding, isAmountText, negate, NO_MONEY, ratio, text } from '../../core/money.ts'; // prettier-ignore
+import { add, approximate, counted, fixedEven, isAmountText, negate, NO_MONEY, ratio, text } from '../../core/money.ts'; // prettier-ignore
 import type { Money, Price, Quantity } from '../../core/money.ts';
-import { drifts, largestDrift, priceIn, valueOn } from '../../core/risk/portfolio.ts';
+import { drifts, largestDrift, valueOn } from '../../core/risk/portfolio.ts';
 import type { Valued } from '../../core/risk/portfolio.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
@@ -10,13 +10,13 @@ import type { TargetPortfolio } from './equity-curve.ts';
 import type { Facts, FillFacts, LifeFacts } from '../figures/facts.ts';
 import { atCosts } from '../figures/at-costs.ts';
 import { assetGainsOf } from './asset-gains.ts';
-import { fillCost } from './fill-costs.ts';
-import type { FillCost } from './fill-costs.ts';
+import { fillCost, inCash, PAID_PARTS } from './fill-costs.ts';
+import type { Paid } from './fill-costs.ts';
 import { heldAt, heldBefore, holdingsOf } from './holdings.ts';
-import type { Held } from './holdings.ts';
+import type { Charge, Held } from './holdings.ts';
 import { rebalancingsOf } from './rebalancings.ts';
 import type { PriceBook } from '../figures/prices.ts';
-import { onDemand } from '../figures/rows.ts';
+import { mapped, onDemand } from '../figures/rows.ts';
 import type { Report } from '../json/schema.ts';
 import { isRecord } from '../../core/text/json.ts';
 
@@ -31,14 +31,18 @@ interface Valuation {
 export function portfoliosOf(
   facts: Facts,
   prices: PriceBook,
-  { from, until }: { readonly from: Instant; readonly until: Instant },
+  {
+    from,
+    until,
+    charges,
+  }: { readonly from: Instant; readonly until: Instant; readonly charges?: readonly Charge[] | undefined },
 ): Report['portfolios'] {
   const plans = facts.lives.flatMap((life) => {
     const plan = planOf(life);
     return plan === undefined ? [] : [{ life, plan }];
   });
   if (plans.length === 0) return [];
-  const story = holdingsOf(facts.holdings);
+  const story = holdingsOf(facts.holdings, charges);
   return plans.map(({ life, plan }) => {
     const begun = instant(Math.max(from, life.record.begun_at, story[0]?.at ?? from));
     const over = instant(Math.min(until, life.overAt ?? until));
@@ -65,17 +69,19 @@ function portfolioOf(scene: Scene): Portfolio {
   const worths = own
     .flatMap(({ fills }) => fills)
     .filter(({ record: { executed_at: at } }) => at >= from && at <= until)
-    .map((fill) => inCash(fill, scene));
+    .map((fill) => amountIn(fill, scene));
   const curve = equityCurveOf(scene);
   const cash = { basis: plan.basis, prices };
   const [start, end] = [valuationAt(scene, from), valuationAt(scene, until)];
   const setting = onDemand({
     traded: worths.reduce((sum, worth) => sum + approximate(worth), 0),
     threshold: Number(plan.threshold),
-    get costs() {
-      return fillCostsOf(scene);
+    get paid() {
+      return paidOf(scene);
     },
   });
+  const paidFor = (part: (typeof PAID_PARTS)[number]): Money =>
+    setting.paid.reduce((sum, one) => add(sum, one[part]), NO_MONEY);
   return onDemand({
     strategy: life.record.strategy,
     cash: plan.basis.cash,
@@ -100,30 +106,34 @@ function portfolioOf(scene: Scene): Portfolio {
         start && end && assetGainsOf({ ...cash, story, from, until, start: start.worths, end: end.worths })
       );
     },
+    get paid() {
+      return mapped(PAID_PARTS, (part) => text(paidFor(part)));
+    },
     get at_costs() {
-      const paid = setting.costs.reduce((sum, { spread, fees }) => add(sum, add(spread, fees)), NO_MONEY);
-      return end && atCosts(end.value, negate(paid));
+      return end && atCosts(end.value, negate(add(paidFor('spread'), paidFor('fees'))));
     },
     course: curve && courseOf(curve, setting),
   });
 }
 
-/** Costs of the trades of the period between two currencies of the portfolio. */
-function fillCostsOf({ plan, prices, story, from, until }: Scene): readonly FillCost[] {
+/** Costs of the trades of the period between two currencies of the portfolio, and the interest on its currencies. */
+function paidOf({ plan, prices, story, from, until }: Scene): readonly Paid[] {
+  const cash = { basis: plan.basis, prices };
   const isOurs = (currency: string): boolean => plan.targets.has(currency) || currency === plan.basis.cash;
-  return story.flatMap(({ at, fill }) => {
-    if (fill === undefined || at <= from || at > until) return [];
-    const { base, quote } = fill.record;
-    return isOurs(base) && isOurs(quote) ? [fillCost(fill, { basis: plan.basis, prices }, at)] : [];
+  return story.flatMap(({ at, fill, interest = [] }): readonly Paid[] => {
+    if (at <= from || at > until) return [];
+    if (fill !== undefined)
+      return isOurs(fill.record.base) && isOurs(fill.record.quote) ? [fillCost(fill, cash, at)] : [];
+    return [...interest].flatMap(([currency, amount]) => {
+      const paid = isOurs(currency) ? inCash(cash, { currency, amount: counted(amount), at }) : undefined;
+      return paid === undefined ? [] : [{ at, spread: NO_MONEY, fees: NO_MONEY, interest: paid }];
+    });
   });
 }
 
 /** Value of a fill in cash: its amount or, for a cross pair, its amount at the price of the quote currency at that time. */
-function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {
-  if (record.quote === plan.basis.cash) return figures.amount;
-  const each = priceIn(record.quote, plan.basis, (pair) => prices.midAt(pair, record.executed_at)?.price);
-  return each === undefined ? NO_MONEY : cost(each, holding(figures.amount));
-}
+const amountIn = ({ record, figures: { amount } }: FillFacts, { plan: { basis }, prices }: Scene): Money =>
+  inCash({ basis, prices }, { currency: record.quote, amount, at: record.executed_at }) ?? NO_MONEY;
 
 /** Exact, from the newest prices known at that time; `undefined` when one is missing. */
 function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | undefined {

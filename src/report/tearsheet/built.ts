@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../core/time.ts';
 import type { Report } from '../json/schema.ts';
 
 type Portfolio = Report['portfolios'][number];
@@ -30,6 +31,13 @@ export const builtAt = ({ points, since_built: since }: Course): number =>
         0,
         points.findIndex(({ at }) => at === since.at),
       );
+
+/** The time between two points, after "every". */
+export function stepWords(stepMs: number): string {
+  const hours = stepMs / HOUR_MS;
+  if (hours % 24 === 0) return hours === 24 ? 'day' : `${hours / 24} days`;
+  return hours === 1 ? 'hour' : `${Number((hours * 60).toFixed(2))} minutes`;
+}
 
 /** Drift and tracking error since the portfolio was bought, excluding the purchase. */
 export interface ToldDrift {

@@ -1,4 +1,4 @@
-import { bandOf, builtAt } from './built.ts';
+import { bandOf, builtAt, stepWords } from './built.ts';
 import { countOf } from '../../core/text/count-of.ts';
 import { percents, several, short } from '../html/charts.ts';
 import { markup, percent, table, timeCell } from '../html/markup.ts';
@@ -55,7 +55,7 @@ interface Row {
 const two = (value: number | undefined): string =>
   value === undefined ? '–' : value.toFixed(2).replace('-', '\u2212');
 const ROWS: readonly Row[] = [
-  { name: 'Return', of: ({ return: each }) => percent(each), definition: 'Last index / first − 1, excluding deposits and withdrawals (time-weighted, GIPS)' },
+  { name: 'Return', of: ({ return: each }) => percent(each), definition: 'Last index / first − 1, valued at each deposit and withdrawal (time-weighted, GIPS)' },
   { name: 'CAGR', of: ({ cagr }) => percent(cagr), definition: '(1 + return)^(1 / years) − 1, a year of 365.25 days (empyrical annual_return, QuantStats cagr)' },
   { name: 'Volatility, per year', of: ({ volatility }) => percent(volatility), definition: 'Standard deviation of the returns (n − 1) · √(returns in a year) (empyrical annual_volatility)' },
   { name: 'Sharpe ratio', of: ({ sharpe }) => two(sharpe), definition: 'Mean return / standard deviation · √(returns in a year), risk-free rate 0 (Sharpe 1994; empyrical sharpe_ratio)' },
@@ -67,14 +67,13 @@ const ROWS: readonly Row[] = [
 const HOURS = 3_600_000;
 const YEAR_HOURS = 365.25 * 24;
 
-function figures({ tearsheet: { portfolio, buy_and_hold: held, targets_held: kept }, points, step_ms: stepMs }: Course): Markup {
+function figures({ tearsheet: { portfolio, buy_and_hold: held, targets_held: kept }, points, step_ms: stepMs, ...course }: Course): Markup {
   const hours = (Date.parse(points.at(-1)?.at ?? '') - Date.parse(points[0]?.at ?? '')) / HOURS;
   const warning = hours < YEAR_HOURS ? ' The period is shorter than a year: its annual figures are extrapolated.' : '';
-  const step = stepMs / HOURS;
-  const every = step === 24 ? 'day' : step % 24 === 0 ? `${step / 24} days` : step === 1 ? 'hour' : `${Number((step * 60).toFixed(2))} minutes`;
+  const flows = course.cash_flows.length === 0 ? '' : ` Money-weighted return of the portfolio: ${percent(course.money_weighted_return)}, the internal rate of its value and flows over the period.`;
   return table({
     caption: 'Performance',
-    note: `One return every ${every}. Bought and held: the target weights, bought at the first point without cost. Targets held: the target weights, restored at every point without cost.${warning}`,
+    note: `One return every ${stepWords(stepMs)}. Bought and held: the target weights, bought at the first point without cost. Targets held: the target weights, restored at every point without cost.${flows}${warning}`,
     head: ['Figure', '#Portfolio', '#Bought and held', '#Targets held', 'Definition and source'],
     rows: ROWS.map(({ name, of, definition }) => [name, of(portfolio), of(held), of(kept), markup`<small class="words">${definition}</small>`]),
   });
@@ -84,7 +83,7 @@ function drawdownChart(course: Course, id: string): Markup {
   return chart({
     id: `${id}d`,
     title: 'Drawdown',
-    says: `Largest fall ${percents(course.drawdown)}`,
+    says: `Largest fall ${percents(course.drawdown)}, at one point every ${stepWords(course.step_ms)}`,
     lines: [
       { name: 'drawdown', colour: 2, shape: 'area', points: lineOf(course, ({ drawdown }) => drawdown) },
     ],

@@ -3,6 +3,7 @@ import { approximate } from '../../core/money.ts';
 import type { Price, Quantity } from '../../core/money.ts';
 import { limitsFrom } from '../../core/risk/limit-table.ts';
 import type { LimitTexts } from '../../core/risk/limit-table.ts';
+import { sidesOf } from '../../core/pairs.ts';
 import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DeskSettings } from '../../engine/desk-settings.ts';
@@ -93,10 +94,9 @@ function sourcesAt(setup: PlaySetup, at: Instant): readonly StrategySource[] {
 
 /** Returns the opening holdings that the simulated venue can value; nothing trades the others. */
 function holdingsOf({ recorded, tapes, currencies = {} }: PlaySetup): ReadonlyMap<string, Quantity> {
+  const sides = new Set(tapes.flatMap(({ pair }) => Object.values(sidesOf(pair, recorded.opening.keys()))));
   const isPriced = (currency: string): boolean =>
-    currency === 'usd' ||
-    currencies[currency]?.usdRate !== undefined ||
-    tapes.some(({ pair }) => pair.startsWith(currency) || pair.endsWith(currency));
+    currency === 'usd' || currencies[currency]?.usdRate !== undefined || sides.has(currency);
   return new Map([...recorded.opening].filter(([currency]) => isPriced(currency)));
 }
 

@@ -136,13 +136,19 @@ export function backtest(setup: BacktestSetup): Backtest {
     { ...noObserver, ...setup.observer },
     setup.strategies,
   );
+  // A reload may start a strategy after all others have finished.
+  const run = runner(desk, clock, { isUntilDone: (changes?.reloads ?? []).length === 0 });
   return {
     desk,
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    // A reload may start a strategy after all others have finished.
-    run: runner(desk, clock, { isUntilDone: (changes?.reloads ?? []).length === 0 }),
+    run(to) {
+      const isOver = run(to);
+      // Interest is charged until then, even if the desk ended before.
+      if (isOver) exchange.advance(until);
+      return isOver;
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { placeOf } from './edges.ts';
 import { badness, sweepFigures } from './sweep-figures.ts';
 import type { FigureName, SweepFigures } from './sweep-figures.ts';
 import type { Setting } from './vary.ts';
@@ -61,13 +62,9 @@ export function heatMapOf(
   };
 }
 
-/** Returns the distinct values: numbers by size, others in order of appearance. */
-function valuesOf(all: readonly string[]): readonly string[] {
-  const values = [...new Set(all)];
-  return values.every((value) => Number.isFinite(Number(value)))
-    ? values.toSorted((a, b) => Number(a) - Number(b))
-    : values;
-}
+/** Returns the distinct values: numbers, durations and times by size, others in order of appearance. */
+const valuesOf = (all: readonly string[]): readonly string[] =>
+  [...new Set(all)].toSorted((a, b) => (placeOf(a) ?? 0) - (placeOf(b) ?? 0));
 
 /** Returns the shade of each cell, from 0 for the best cell to 1 for the worst; `undefined` for empty cells. */
 export function shades({ cells, figure }: HeatMap): readonly (readonly (number | undefined)[])[] {

@@ -82,6 +82,7 @@ export class Credit {
       exposureLimit: this.limitUsd,
       equity,
       equityForWithdrawals: greatest(subtract(equity, exposure), NO_MONEY),
+      liquidationLevel: ratio(this.options.liquidationLevel),
     };
   }
 

@@ -26,6 +26,7 @@ import { listView } from '../ledger/list-view.ts';
 import type { LedgerRow } from '../ledger/leg.ts';
 import type { LedgerQuery } from '../ledger/ledger.ts';
 import { Limits } from './venue-limits.ts';
+import { Liquidation } from './liquidation.ts';
 import type { LimitedRoute } from '../../wire/routes.ts';
 import type { ListedCurrency } from './listing.ts';
 import { Market } from '../market/market.ts';
@@ -134,13 +135,15 @@ export class Exchange {
       seed: options.seed,
       stepMinutes: options.transferStepMinutes,
     });
-    this.sources = [this.dealer, this.resting, this.positions, this.transit, ledger];
+    const metrics = (account: string, now: Instant): PtsMetrics => this.credit.metrics(account, now);
+    const liquidation = new Liquidation({ ledger, market, positions: this.positions, metrics });
+    this.sources = [this.dealer, this.resting, this.positions, this.transit, ledger, liquidation];
     this.custody = new Custody({ options, registry, startedAt });
     this.withdrawals = new Withdrawals({
       options,
       ledger,
       market,
-      metrics: (account, now) => this.credit.metrics(account, now),
+      metrics,
       transit: this.transit,
       custody: this.custody,
     });
@@ -170,7 +173,7 @@ export class Exchange {
   }
 
   /**
-   * Runs everything due until `now`, in chronological order: ends of cancellations, interest, transfer states,
+   * Runs everything due until `now`, in chronological order: ends of cancellations, interest, settlements, transfer states,
    * history points. The result does not depend on how often it is called.
    */
   advance(now: Instant): void {

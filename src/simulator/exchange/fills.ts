@@ -27,6 +27,8 @@ export interface Trade {
   readonly baseFees?: Quantity | undefined;
   readonly price: Price;
   readonly showing?: Showing | undefined;
+  /** What the venue did, if it was no order: its rows state this, and no ids. */
+  readonly description?: string | undefined;
 }
 
 /** The amounts exchanged in a trade. */

@@ -55,7 +55,7 @@ interface CreditTrade extends Filled {
   readonly currency: string;
 }
 
-interface Position {
+export interface Position {
   readonly id: string;
   readonly account: string;
   readonly pair: string;
@@ -84,7 +84,8 @@ interface Position {
 }
 
 const MINUTES_A_YEAR = 365 * 24 * 60;
-const HISTORY_MAX = 100_000;
+/** More than ten years of ten positions that are charged every hour. */
+const HISTORY_MAX = 1_000_000;
 const VWAP_DECIMALS = 8;
 
 /**
@@ -163,6 +164,11 @@ export class Positions {
   /** Oldest first. */
   of(account: string): readonly PtsPosition[] {
     return this.all.filter((each) => each.account === account).map((each) => this.view(each));
+  }
+
+  /** Positions that are not repaid, oldest first. */
+  open(): Iterable<Position> {
+    return this.active.values();
   }
 
   /** Interest of an account, newest first. */

@@ -1,10 +1,9 @@
-import { NO_MONEY, text } from '../../core/money.ts';
+import { text } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import { balancesBody } from '../../wire/account-bodies.ts';
 import { feedOrderBody, marketTradeBody, settlementBody, tickerBody } from '../../wire/feeds/feed-bodies.ts';
 import { orderBookBody } from '../../wire/market.ts';
 import { ownTradeBody } from '../../wire/orders.ts';
-import type { PtsMetrics } from '../../wire/pts.ts';
 import type { Change } from '../exchange/exchange-changes.ts';
 import { orderBook } from '../market/order-book.ts';
 import type { Exchange } from '../exchange/exchange.ts';
@@ -16,14 +15,6 @@ const ORDERS = 'private.user.open-orders';
 const FILLS = 'private.user.trades';
 const SETTLEMENT = 'private.user.post-trade-settlement';
 const PRIVATE: ReadonlySet<string> = new Set([BALANCES, ORDERS, FILLS, SETTLEMENT]);
-
-const NO_METRICS: PtsMetrics = {
-  exposure: NO_MONEY,
-  availableExposure: NO_MONEY,
-  exposureLimit: NO_MONEY,
-  equity: NO_MONEY,
-  equityForWithdrawals: NO_MONEY,
-};
 
 /** Payloads of the feeds of an exchange, as JSON. */
 export class FeedSource {
@@ -93,7 +84,7 @@ export class FeedSource {
 
   private settlement(account: string): string {
     const metrics = this.exchange.metrics(account, this.now());
-    return JSON.stringify(settlementBody(metrics.ok, metrics.ok ? metrics.value : NO_METRICS));
+    return JSON.stringify(settlementBody(metrics.ok ? metrics.value : undefined));
   }
 
   private pairOf(feed: string): readonly [(typeof MARKET)[number], string] | undefined {

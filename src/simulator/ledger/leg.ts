@@ -10,6 +10,7 @@ export type LedgerRow = BookedTransaction;
 
 export const DONE = 'done';
 export const UNIT_PRICE = price('1');
+const NO_ORDER = { orderId: undefined, tradeId: undefined };
 
 /** One leg of a trade. Its row is created on read, because most rows are never read. */
 export class Leg {
@@ -65,7 +66,8 @@ export class Leg {
   }
 
   row(): LedgerRow {
-    const { orderId, clientId, tradeId, at, side, pair, quantity, amount } = this.trade;
+    const { description, clientId, at, side, pair, quantity, amount } = this.trade;
+    const { orderId, tradeId } = description === undefined ? this.trade : NO_ORDER;
     const { amended } = this;
     const size = this.isBase ? quantity : holding(amount);
     const fees = this.isBase ? (this.trade.baseFees ?? NO_QUANTITY) : holding(this.trade.fees);
@@ -75,6 +77,7 @@ export class Leg {
       orderId,
       clientId,
       tradeId,
+      description,
       at,
       action: side,
       status: DONE,

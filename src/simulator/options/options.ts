@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DOCUMENTED_LEVEL } from '../../core/risk/headroom.ts';
 import { bookingSchema } from './options-booking.ts';
 import type { BookingOptions } from './options-booking.ts';
 import { feedsSchema } from './options-feeds.ts';
@@ -151,6 +152,9 @@ const pts = z.strictObject({
     .describe('Risk mode of pairs that are not listed in modes'),
   modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
   credit_limit_usd: decimal.default('250000').describe('Largest total debt of an account, USD'),
+  liquidation_level: decimal
+    .default(DOCUMENTED_LEVEL)
+    .describe('Equity divided by debt below which the venue settles positions; "0": never'),
 });
 const ratesOf = <S extends z.ZodType>(each: S) =>
   z

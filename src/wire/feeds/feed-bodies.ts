@@ -5,6 +5,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { numberOf } from '../message.ts';
 import type { OrderDetail } from '../order-body.ts';
+import { ptsMetricsBody } from '../pts.ts';
 import type { PtsMetrics } from '../pts.ts';
 
 /** Writes the payloads of the feeds in the venue's form; `feed-payloads.ts` reads them. */
@@ -92,16 +93,8 @@ export const feedOrderBody = (order: OrderDetail): object => {
   };
 };
 
-/**
- * Returns the payload of the settlement feed. Amounts are strings. Liquidation is not simulated; its level is that of an account
- * without positions.
- */
-export const settlementBody = (isEnabled: boolean, metrics: PtsMetrics): object => ({
-  enabled: isEnabled,
-  equity: text(metrics.equity),
-  equity_for_withdrawals: text(metrics.equityForWithdrawals),
-  exposure: text(metrics.exposure),
-  available_exposure: text(metrics.availableExposure),
-  exposure_limit: text(metrics.exposureLimit),
-  liquidation_level: '0',
-});
+/** Returns the payload of the settlement feed; `undefined`: the account has no post-trade settlement. */
+export const settlementBody = (metrics: PtsMetrics | undefined): object =>
+  metrics === undefined
+    ? { enabled: false }
+    : { enabled: true, ...ptsMetricsBody(metrics, text), liquidation_level: text(metrics.liquidationLevel) };

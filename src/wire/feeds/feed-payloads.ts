@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { walletFields } from '../account.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
+import { metricsFields } from '../pts.ts';
 
 /**
  * Payloads of the WebSocket feeds. The specification shows none; all shapes come from the venue's public documentation
@@ -121,12 +122,4 @@ export const feedFillsSchema = listOf(
 );
 
 /** `private.user.post-trade-settlement`: a snapshot, then an update at each transaction. Amounts are strings, in USD. */
-export const settlementSchema = z.object({
-  enabled: z.boolean(),
-  equity: wireMoney.nullish(),
-  equity_for_withdrawals: wireMoney.nullish(),
-  exposure: wireMoney.nullish(),
-  available_exposure: wireMoney.nullish(),
-  exposure_limit: wireMoney.nullish(),
-  liquidation_level: bare(wireMoney).nullish(),
-});
+export const settlementSchema = metricsFields.extend({ enabled: z.boolean() });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { CreditMetrics } from '../../core/venue.ts';
 import {
   bookSchema,
   feedBalancesSchema,
@@ -12,6 +13,7 @@ import {
 } from './feed-payloads.ts';
 import type { FeedBook, FeedTicker } from './feed-payloads.ts';
 import { isObject, readBody, readMessage } from '../message.ts';
+import { metricsOf } from '../pts.ts';
 
 /** A WebSocket message in the terms of this program. */
 export type FeedMessage =
@@ -31,7 +33,8 @@ export type FeedData =
   | { readonly of: 'ticker'; readonly ticker: FeedTicker }
   | { readonly of: 'book'; readonly book: FeedBook }
   /** The desk reads the account instead; these only say that something has changed. */
-  | { readonly of: 'trade' | 'balances' | 'orders' | 'fills' | 'settlement' }
+  | { readonly of: 'trade' | 'balances' | 'orders' | 'fills' }
+  | { readonly of: 'settlement'; readonly metrics: CreditMetrics }
   /** A feed that this program has no reader for. */
   | { readonly of: 'unknown' };
 
@@ -52,7 +55,10 @@ export const feedKinds = {
   'private.user.balances': known(feedBalancesSchema, () => ({ of: 'balances' })),
   'private.user.open-orders': known(feedOrdersSchema, () => ({ of: 'orders' })),
   'private.user.trades': known(feedFillsSchema, () => ({ of: 'fills' })),
-  'private.user.post-trade-settlement': known(settlementSchema, () => ({ of: 'settlement' })),
+  'private.user.post-trade-settlement': known(settlementSchema, (body) => ({
+    of: 'settlement',
+    metrics: metricsOf(body),
+  })),
 } as const;
 const kinds = Object.entries(feedKinds);
 

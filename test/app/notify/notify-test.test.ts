@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { addNotify } from '../../../src/app/cli/desk-cli.ts';
 import { NINE } from '../../operate/notify/notices.ts';
 import { expectRan, expectRefused, runLine } from '../../support/command.ts';
 import type { Ran } from '../../support/command.ts';
@@ -16,7 +15,7 @@ strategies: []
 operate: { notify: { channels: [${channel}] } }
 `,
   });
-  return await runLine(addNotify, ['notify', ...line], { cwd, now: NINE });
+  return await runLine(['notify', ...line], { cwd, now: NINE });
 }
 
 describe('tranche notify test', () => {

@@ -1,4 +1,3 @@
-import { addBacktest } from '../../../src/app/cli/backtest-cli.ts';
 import { MINUTE_MS } from '../../../src/core/time.ts';
 import { runLine } from '../../support/command.ts';
 import type { CliWorld, Ran } from '../../support/command.ts';
@@ -33,4 +32,4 @@ export const backtest = async (
   cwd: string,
   line: readonly string[],
   over: Partial<CliWorld> = {},
-): Promise<Ran> => await runLine(addBacktest, ['backtest', ...line], { cwd, ...over });
+): Promise<Ran> => await runLine(['backtest', ...line], { cwd, ...over });

@@ -1,4 +1,3 @@
-import { addLook } from '../../../src/app/cli/reporting-commands.ts';
 import { instant } from '../../../src/core/time.ts';
 import { runLine } from '../../support/command.ts';
 import type { CliWorld, Ran } from '../../support/command.ts';
@@ -12,4 +11,4 @@ export const look = async (
   cwd: string,
   line: readonly string[],
   over: Partial<CliWorld> = {},
-): Promise<Ran> => await runLine(addLook, line, { cwd, now: NOON, config: 'config/paper.yaml', ...over });
+): Promise<Ran> => await runLine(line, { cwd, now: NOON, config: 'config/paper.yaml', ...over });

@@ -30,6 +30,7 @@ export interface Data {
   readonly feasible: boolean;
   readonly strategies: readonly {
     readonly id: string;
+    readonly notes: readonly string[];
     readonly slots: readonly Readonly<Record<string, string | number>>[];
     readonly times: readonly Readonly<Record<string, string>>[];
   }[];

@@ -29,7 +29,7 @@ export function syntheticAnswers(strategies: number, text = ''): Map<string, unk
       { limit: 'open_doubts_max', used: '0', max: '3' }] }],
     ['doubts', { doubts: text === '' ? [] : [doubtOf(text, time)] }],
     ['plan', { feasible: text === '', from: time(0), until: time(864e5), where: 'btc',
-      strategies: [{ id: id(0), kind: 'twap', zone: 'UTC', pairs: [pair], notes: [text], slots: [1, 2, 3].map((n) => ({ at: time(n * 6e5), local: time(n * 6e5), until: time(n * 6e5 + 6e5), slice: n, pair, side: 'buy', quantity: '0.05', currency: 'btc' })), times: [], slots_passed: 14, slots_beyond: 0 }],
+      strategies: [{ id: id(0), kind: 'twap', zone: 'UTC', pairs: [pair], notes: [text], slots: [1, 2, 3].map((n) => ({ at: time(n * 6e5), local: time(n * 6e5), until: time(n * 6e5 + 6e5), slice: n, pair, side: 'buy', quantity: '0.05', currency: 'btc', orders: 1, traded: '0.05' })), times: [], slots_passed: 14, slots_beyond: 0 }],
       costs: [{ strategy: id(0), bps: '4.2', cost: '31.2', currency: 'usd', by: text || 'spread' }],
       checks: [{ check: 'funds', verdict: 'ok', strategy: id(0), says: `funds suffice ${text}` }, { check: 'limits', verdict: 'warns', says: `the day total reaches 92 % of its limit ${text}`, fix: text || 'raise controls.max_day_notional' }] }],
     ['costs', costsOf(id(0), text, time)],

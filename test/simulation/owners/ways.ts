@@ -186,6 +186,7 @@ export function venueOver(options: VenueWayOptions): VenuePort {
     currencies: () => read('currencies', () => venue.currencies()),
     fundingRates: () => read('funding', () => venue.fundingRates()),
     riskModes: () => read('modes', () => venue.riskModes()),
+    creditMetrics: () => read('metrics', () => venue.creditMetrics()),
     valuation: (from) => read('valuation', () => venue.valuation(from)),
   };
   const { lookup } = venue;

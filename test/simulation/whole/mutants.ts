@@ -31,6 +31,25 @@ export const peopledMutants: readonly Mutant[] = [
 
 export const wholeMutants: readonly Mutant[] = [
   {
+    name: 'a settlement by the venue is a trade of others',
+    file: 'src/core/account/rows.ts',
+    find: 'word !== undefined || row.isSettlement === true',
+    put: 'word !== undefined',
+    also: [{ file: 'src/wire/account.ts', find: '...(isSettlement(row) ? {', put: '...(false ? {' }],
+  },
+  {
+    name: 'more is borrowed than the venue states as available',
+    file: 'src/engine/market/headroom.ts',
+    find: 'add(metrics.availableExposure, owed)',
+    put: 'metrics.availableExposure.times(1e6)',
+  },
+  {
+    name: 'what is borrowed after the venue stated its metrics does not count',
+    file: 'src/engine/market/headroom.ts',
+    find: 'subtract(most, used)',
+    put: 'subtract(most, of === USD ? owed : used)',
+  },
+  {
     name: '99.9 % of an order is all of it',
     file: 'src/core/cycle/order-extent.ts',
     find: "if (asked.lt(wanted)) return 'other';",

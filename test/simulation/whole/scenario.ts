@@ -35,6 +35,7 @@ const SOMETIMES = [
   'rows: renumbered',
   'rows: canceled copy',
   'rows: late, until the margin',
+  'the venue settled positions',
 ] as const;
 
 /** Those of simulation C on top. */

@@ -64,6 +64,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
       orderMarginMs: 500,
       adoptFills: chance('adopts', 0.3),
       accountPollMs: pick('poll', [20_000, 60_000]),
+      ...(chance('on credit', ON_CREDIT) ? { pts: { ...base.pts, use: 'when_enabled' } } : {}),
       inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000 },
       retry: { ...base.retry, budgetMs: pick('budget', [60_000, 600_000]) },
       reference: { ...base.reference, intervalMs: 15_000 },
@@ -96,6 +97,13 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
   };
 } // prettier-ignore
 
+/** Share of the desks that trade on credit, at a venue that settles their positions early. */
+const ON_CREDIT = 0.1;
+const CREDIT = {
+  accounts: [{ name: 'desk', token: TOKEN, balances: { usd: '20000', btc: '0.3', eth: '5' } }],
+  pts: { modes: { btcusd: 'Enabled', ethusd: 'Enabled' }, creditLimitUsd: '60000', liquidationLevel: '1.5' },
+} as const;
+
 const optionsBefore = new Map<string, VenueOptions>();
 
 /** Options are checked by their schema, which takes longer than many a run: those that were seen are kept. */
@@ -113,6 +121,7 @@ function venueOf(given: Chance, quoteLifeMs: number): VenueOptions {
     cancelProbability: chance('cancels', 0.3) ? 0.25 : 0,
     unavailableProbability: chance('unavailable', 0.25) ? 0.15 : 0,
     limits: chance('low limits', 0.05) ? { quotesPerSecond: 2 } : {},
+    ...(chance('on credit', ON_CREDIT) ? CREDIT : {}),
   }; // prettier-ignore
   const key = JSON.stringify(input);
   let options = optionsBefore.get(key);

@@ -99,7 +99,7 @@ const ALLOWED: readonly RegExp[] = [
   /^POST \/v1\/orders\/(?:buy|sell)$/u,
   /^GET \/v1\/account\/transactions\?/u,
   /^GET \/v1\/currency$/u,
-  /^GET \/v1\/post-trade-settlement\/(?:interest|risk-modes)$/u,
+  /^GET \/v1\/post-trade-settlement\/?(?:interest|risk-modes)?$/u,
   /^GET \/v1\/account\/balance\/history\?/u,
   /^GET \/v1\/user\/balance$/u,
   /^GET \/v1\/markets\/currency-pairs$/u,
@@ -185,7 +185,20 @@ export class Witness implements Tap {
 
   alerted(id: string, facts: unknown): void {
     this.note(`alert ${id}`);
+    const { trades = '' } = facts as { trades?: string };
+    if (id === 'foreign_trades' && trades.split(', ').some((each) => this.settlements.includes(each)))
+      this.blame('I18', `a settlement by the venue is reported as a trade of others: ${trades}`);
     if (this.#options.isBroken()) this.#alerts.push(JSON.stringify(facts) ?? '');
+  }
+
+  /** Ids of the rows of settlements by the venue, as it lists them. */
+  get settlements(): readonly string[] {
+    const { ledger, options } = this.#options.exchange;
+    const offset = BigInt(options.lists?.idOffset ?? 0);
+    const rows = ledger
+      .rows(this.#account)
+      .filter(({ description = '' }) => description.startsWith('settlement'));
+    return rows.map(({ id }) => String(BigInt(id) + offset));
   }
 
   blame(invariant: string, what: string): void {
@@ -465,6 +478,7 @@ export class Witness implements Tap {
       if (cap.side === 'buy' ? given.price > limit : given.price < limit)
         this.blame('I7', `${id} leaves at ${shown(given.price)}, the limit is ${cap.limit}`);
     }
+    this.#inCredit(id, intent, given);
     if (dayNotionalMax === undefined || this.hasDayChanged) return;
     // Everything that may have traded counts: what did, and what left and is not closed.
     let total = given.amount;
@@ -477,6 +491,21 @@ export class Witness implements Tap {
     // A venue that executes twice, or tells too late, has traded what nobody could count yet.
     if (total > units(dayNotionalMax) && !this.#options.isBroken())
       this.blame('I7', `${id} leads to ${shown(total)} in a day of ${dayNotionalMax}`);
+  }
+
+  /** A buy borrows no more than the venue would lend at this moment, while the account owes dollars alone. */
+  #inCredit(id: string, { side }: Intended, { amount }: Given): void {
+    const { exchange, isBroken } = this.#options;
+    const stated = exchange.metrics(this.#account, exchange.at);
+    const debts = [...exchange.ledger.balances(this.#account)].filter(
+      ([of, held]) => of !== 'usd' && held.lt(0),
+    );
+    if (side !== 'buy' || !stated.ok || debts.length > 0 || this.foreign.size > 0 || isBroken()) return;
+    const own = units(exchange.ledger.available(this.#account, 'usd').toFixed());
+    const borrowed = amount - (own > 0n ? own : 0n);
+    const available = units(stated.value.availableExposure.toFixed());
+    if (borrowed > available)
+      this.blame('I7', `${id} leaves for ${shown(borrowed)} of credit, ${shown(available)} is available`);
   }
 
   arrived({ outgoing, fault }: Flight): void {

@@ -216,6 +216,7 @@ export class World {
     if (!this.hasViolation) this.#heal();
     if (!this.hasViolation && (this.#hasBrokenWord || this.#venue.hasChangedRows)) this.#readOnceMore();
     if (!this.hasViolation) this.#judgeRest();
+    if (this.witness.settlements.length > 0) this.#sometimes('the venue settled positions');
   }
 
   get #hasBrokenWord(): boolean {

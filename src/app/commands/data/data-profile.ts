@@ -5,10 +5,29 @@ import { checkZone, instant, isoOf } from '../../../core/time.ts';
 import { minutesOf } from '../../../strategy/kinds/day-parts.ts';
 import type { Division } from '../../../strategy/kinds/day-parts.ts';
 import { learnShares, partMsOf } from '../../../strategy/kinds/volume-profile.ts';
-import { durationOf } from '../../cli/options.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { durationOf, wholeNumber } from '../../cli/options.ts';
+import type { CliWorld } from '../../cli/options.ts';
 import { readVolumes } from '../../strategies/volumes.ts';
 import type { Volumes } from '../../strategies/volumes.ts';
 import type { CommandIo, Given } from '../io.ts';
+
+/** Adds `tranche data profile`. */
+export const addProfile = (data: Command, { io, done }: CliWorld): void => {
+  data
+    .command('profile')
+    .description('learn a VWAP volume profile from history; prints YAML for the strategy')
+    .argument('<file>', 'bars or trades with volume: a tape or a file that data import reads')
+    .option('--parts <n>', 'intervals per day; must divide 1440', wholeNumber(4), 24)
+    .option('--time-zone <zone>', 'IANA time zone in which the day begins', 'UTC')
+    .option('--week', 'learn a weekly profile, with a curve per weekday')
+    .option('--max-gap <duration>', 'longest gap between bars to accept, ISO 8601 (default: no gap)')
+    .option('--out <file>', 'write to this new file instead of stdout')
+    .option('--json', 'print JSON, with a summary of the source data')
+    .action(async (file, options) => {
+      done(await dataProfile(file, options, io));
+    });
+};
 
 export type DataProfileOptions = Given<'maxGap' | 'out', 'week' | 'json'> & {
   readonly parts: number;

@@ -31,21 +31,35 @@ import { systemClock } from '../../daemon/clock.ts';
 import { loadConfig } from '../../config/config.ts';
 import type { Mode } from '../../config/config.ts';
 import { modes } from '../../daemon/modes.ts';
-import { durationOf } from '../../cli/options.ts';
+import type { Command } from '@commander-js/extra-typings';
+import { durationOf, modeOption } from '../../cli/options.ts';
+import type { CliWorld } from '../../cli/options.ts';
 import { refuseUnhardened } from '../../daemon/process-hardening.ts';
 import { writeWhole } from '../../daemon/write-whole.ts';
-import type { RunIo } from '../io.ts';
+import type { Given, RunIo } from '../io.ts';
 
-export interface DataRecordOptions {
+/** Adds `tranche data record`. */
+export const addRecord = (data: Command, { io, config, done }: CliWorld<RunIo>): void => {
+  data
+    .command('record')
+    .description("record the venue's reference prices as bars until stopped; requests no quotes")
+    .argument('<pairs...>', 'pairs, such as btcusd')
+    .addOption(config())
+    .addOption(modeOption())
+    .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1S')
+    .option('--for <duration>', 'stop after this ISO 8601 duration')
+    .requiredOption('--out <folder>', 'folder for one PAIR.csv per pair; bars are appended to existing files')
+    .action(async (pairs, options) => {
+      done(await dataRecord(pairs, options, io));
+    });
+};
+
+type RecordOptions = Given<'for'> & {
   readonly config: string;
   readonly mode?: Mode | undefined;
-  /** Length of a bar, ISO 8601. */
   readonly bar: string;
-  /** Duration of the recording, ISO 8601; default: until a signal stops it. */
-  readonly for?: string | undefined;
-  /** Folder with `PAIR.csv` for each pair. The recording appends to an existing file. */
   readonly out: string;
-}
+};
 
 /**
  * Records the reference prices of the venue as bars until a signal or `for` stops it, and writes each bar when it has ended. Requests
@@ -53,11 +67,7 @@ export interface DataRecordOptions {
  *
  * @throws OperatorError (`config`, `usage`, `data`, `storage`).
  */
-export async function dataRecord(
-  pairs: readonly string[],
-  options: DataRecordOptions,
-  io: RunIo,
-): Promise<number> {
+async function dataRecord(pairs: readonly string[], options: RecordOptions, io: RunIo): Promise<number> {
   const barMs = durationOf('--bar', options.bar);
   const forMs = options.for === undefined ? undefined : durationOf('--for', options.for);
   const wrong = pairs.find((pair) => !/^[a-z0-9]{2,24}$/u.test(pair));

@@ -8,12 +8,95 @@ import type { Format, TimeUnit } from '../../../research/import/plan.ts';
 import { reportOfTape } from '../../../research/import/read.ts';
 import { openTape, writeTape } from '../../../research/tape/store.ts';
 import type { OpenedTape, OpenTape } from '../../../research/tape/store.ts';
-import { durationOf } from '../../cli/options.ts';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { formats, units } from '../../../research/import/plan.ts';
+import { cacheOption, durationOf, numberAbove0, numberFrom0, wholeNumber } from '../../cli/options.ts';
+import type { CliWorld } from '../../cli/options.ts';
 import { makeFolders } from '../../../files/folders.ts';
 import { tapeWords } from '../../research/tape-text.ts';
 import type { CommandIo, Given } from '../io.ts';
 
-/** The commands `tranche data import`, `info` and `generate`. */
+/** Adds `tranche data import`, `info` and `generate`. */
+export function addTape(data: Command, { io, done }: CliWorld): void {
+  data
+    .command('import')
+    .description('import market history of one pair into a tape; reports gaps, duplicates and damage')
+    .argument('<files...>', 'bars or trades: CSV, JSON, Parquet or Arrow; plain, gzip or zip')
+    .addOption(pairOption())
+    .addOption(formatOption())
+    .addOption(unitOption())
+    .addOption(barOption())
+    .addOption(scaleOption())
+    .addOption(keepOption())
+    .addOption(sortOption())
+    .addOption(maxSizeOption())
+    .option('--out <file>', 'write the tape to this new file instead of the cache')
+    .addOption(cacheOption())
+    .addOption(jsonOption())
+    .action(async (files, options) => {
+      done(await dataImport(files, options, io));
+    });
+  data
+    .command('info')
+    .description('describe a tape, or files before import; writes nothing')
+    .argument('<files...>', 'a tape or files that data import reads')
+    .addOption(pairOption())
+    .addOption(formatOption())
+    .addOption(unitOption())
+    .addOption(barOption())
+    .addOption(scaleOption())
+    .addOption(keepOption())
+    .addOption(sortOption())
+    .addOption(maxSizeOption())
+    .addOption(jsonOption())
+    .action(async (files, options) => {
+      done(await dataInfo(files, options, io));
+    });
+  data
+    .command('generate')
+    .description('generate tapes: one seeded random walk per pair, identical on every machine')
+    .argument('<pairs...>', 'pairs, optionally with a first price: btcusd=60000')
+    .option('--rows <n>', 'number of bars', wholeNumber(8), 525_600)
+    .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1M')
+    .option('--start <time>', 'start of the first bar', '2021-01-01T00:00:00Z')
+    .option('--seed <text>', 'seed; the same seed gives the same tapes', '1')
+    .option('--volatility <n>', 'daily standard deviation of log returns: 0.03 is 3 %', numberAbove0, 0.03)
+    .option('--correlation <n>', 'correlation between the pairs, 0 to 1', numberFrom0, 0.5)
+    .requiredOption('--out <folder>', 'folder for one PAIR.arrow per pair')
+    .option('--json', 'print one JSON object per pair to stdout')
+    .action((pairs, options) => {
+      done(dataGenerate({ ...options, pairs }, io));
+    });
+}
+
+const pairOption = () =>
+  new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(
+    (text): string => {
+      if (/^[a-z0-9]{2,24}$/u.test(text)) return text;
+      throw new InvalidArgumentError('write the pair in lower case, such as btcusd');
+    },
+  );
+const formatOption = () =>
+  new Option('--format <format>', 'layout of the files (default: detected)').choices(formats);
+const unitOption = () => new Option('--unit <unit>', 'unit of Unix times (default: detected)').choices(units);
+const barOption = () => new Option('--bar <duration>', 'length of a bar, ISO 8601 (default: detected)');
+const scaleOption = () =>
+  new Option(
+    '--price-scale <n>',
+    'divisor of prices, such as 10000 for LEAN equities (default: 1)',
+  ).argParser(numberAbove0);
+const keepOption = () =>
+  new Option(
+    '--keep <which>',
+    'bar to keep when two have the same time and different figures (default: refuse)',
+  ).choices(['first', 'last'] as const);
+const sortOption = () => new Option('--sort', 'sort rows that are out of order (default: refuse)');
+const maxSizeOption = () =>
+  new Option('--max-size <MiB>', 'maximum size of a decompressed file in MiB (default: 1024)').argParser(
+    wholeNumber(6),
+  );
+const jsonOption = () => new Option('--json', 'print one JSON object to stdout');
 
 export type ReadOptions = Given<'pair' | 'bar', 'sort' | 'json', 'priceScale' | 'maxSize'> & {
   readonly format?: Format | undefined;

@@ -8,14 +8,8 @@ import { modeOf } from '../../config/config-checks.ts';
 import { findDaemon } from '../../daemon/control-file.ts';
 import type { FoundDaemon } from '../../daemon/control-file.ts';
 import { readFile } from '../../config/files.ts';
-import type { CommandIo, Given } from '../io.ts';
-import type { Answer } from './answer.ts';
-
-/** How a command finds its daemon. */
-export type DaemonOptions = Given<'journal' | 'url', 'json'> & {
-  readonly config: string;
-  readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
-};
+import type { DaemonOptions } from '../../cli/options.ts';
+import type { CommandIo } from '../io.ts';
 
 const DEFAULT_DESK = 'main';
 const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
@@ -40,6 +34,12 @@ export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo):
     typeof value === 'object' && value !== null && 'desk' in value ? String(value.desk) : DEFAULT_DESK;
   const pattern = withDesk(typeof named === 'string' ? named : DEFAULT_JOURNAL, desk);
   return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
+}
+
+/** The response of a desk: its status and JSON body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Longest wait for the daemon's response. A halt does not depend on the response. */

@@ -1,17 +1,79 @@
 import { OperatorError } from '../../../core/errors.ts';
+import { collect, daemonCommand } from '../../cli/options.ts';
+import type { AddCommands } from '../../cli/options.ts';
 import { ask, tell } from './daemon-client.ts';
-import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo, Given } from '../io.ts';
 import { listOf, plain, unattributedWords } from './status.ts';
 import { command } from './steer.ts';
 
-/** Lists the orders whose outcome is unknown. Exit codes: 0, 69 when no daemon can be reached. */
-export async function doubts(options: DaemonOptions, io: CommandIo): Promise<number> {
-  const { body } = await ask(options, io, { path: '/api/v1/doubts' });
-  const list = listOf(body['doubts']);
-  tell(io, options.json, body, list.length === 0 ? ['no open doubts'] : list.flatMap(wordsOf));
-  return 0;
-}
+const EVIDENCE = [
+  '--evidence <text>',
+  'what the venue confirmed, and who confirmed it; recorded in the journal',
+] as const;
+const ID = ['<id>', 'client order id, as shown by tranche doubts'] as const;
+
+/**
+ * Adds `tranche doubts`, `doubts resolve` and `doubts attribute`. Exit codes: 0, 64 for invalid arguments or without `--yes`, 69, 75 when
+ * the desk refuses, because the resolution comes too early, contradicts the account or names an unknown order, because a row does not
+ * hold the doubt open, or because another person must agree first.
+ */
+export const addDoubts: AddCommands = (cli, { io, config, done }) => {
+  const leaf = daemonCommand(config);
+  const doubts = leaf(cli, 'doubts', 'list doubts: orders whose outcome is unknown').action(
+    async (options) => {
+      const { body } = await ask(options, io, { path: '/api/v1/doubts' });
+      const list = listOf(body['doubts']);
+      tell(io, options.json, body, list.length === 0 ? ['no open doubts'] : list.flatMap(wordsOf));
+      done(0);
+    },
+  );
+  leaf(doubts, 'resolve', 'resolve a doubt by hand when the account cannot prove the outcome')
+    .argument(...ID)
+    .option('--not-executed', 'the order did not trade and cannot trade any more')
+    .option('--filled', 'the order traded; without figures, wait until the account shows them')
+    .option('--order-id <id>', 'with --filled: id of the order at the venue')
+    .option('--quantity <decimal>', 'with --filled: executed quantity, in base currency')
+    .option('--amount <decimal>', 'with --filled: executed amount, in quote currency, before fees')
+    .option('--fees <decimal>', 'with --filled: fees, in quote currency')
+    .requiredOption(...EVIDENCE)
+    .requiredOption('--by <name>', 'name of the person who resolves the doubt')
+    .option('--yes', 'confirm without a prompt')
+    .action(async (id, options) => {
+      const {
+        notExecuted: isNotExecuted = false,
+        filled: isFilled = false,
+        orderId,
+        quantity,
+        amount,
+        fees,
+        evidence,
+      } = options;
+      if (isNotExecuted === isFilled)
+        throw new OperatorError('usage', 'give either --not-executed or --filled');
+      if (options.yes !== true)
+        throw new OperatorError(
+          'usage',
+          `the journal will record permanently that ${id} was ${isFilled ? 'filled' : 'not executed'}. A wrong verdict makes the desk trade twice or lose a fill. Add --yes to confirm`,
+        );
+      const verdict = isFilled ? 'filled' : 'not_executed';
+      const body = { client_order_id: id, verdict, evidence, order_id: orderId, quantity, amount, fees };
+      done(await command({ ...options, ...doubts.opts() }, io, '/api/v1/doubts/resolve', body));
+    });
+  leaf(doubts, 'attribute', 'say whose rows hold a doubt open; the account then ends the doubt')
+    .argument(...ID)
+    .option('--row <id>', 'id of a row, as shown by tranche doubts; repeat for each row', collect, [])
+    .option('--ours', 'the rows belong to this order')
+    .option('--not-ours', 'the rows belong to no order of this desk')
+    .requiredOption(...EVIDENCE)
+    .requiredOption('--by <name>', 'name of the person who attributes the rows')
+    .action(async (id, options) => {
+      const { ours: isOurs = false, notOurs: isNotOurs = false, row: rows, evidence } = options;
+      if (isOurs === isNotOurs) throw new OperatorError('usage', 'give either --ours or --not-ours');
+      if (rows.length === 0)
+        throw new OperatorError('usage', 'name each row with --row ID: tranche doubts shows the ids');
+      const body = { client_order_id: id, verdict: isOurs ? 'ours' : 'not_ours', rows, evidence };
+      done(await command({ ...options, ...doubts.opts() }, io, '/api/v1/doubts/resolve', body));
+    });
+};
 
 const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
   `${plain(one['client_order_id'])}  ${plain(one['side'])} ${plain(one['size'])} of ${plain(one['pair'])}, at most ${plain(one['notional'])}`,
@@ -21,58 +83,3 @@ const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
     : `  earliest proof ${plain(one['earliest_answer_at'])}; clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
   ...unattributedWords(one['client_order_id'], one['unattributed']).map((line) => `  ${line}`),
 ];
-
-export type ResolveOptions = DaemonOptions &
-  Given<'orderId' | 'quantity' | 'amount' | 'fees', 'notExecuted' | 'filled' | 'yes'> & {
-    readonly evidence: string;
-    readonly by: string;
-  };
-
-/**
- * Ends a doubt with a person's resolution. Exit codes: 0, 64 for invalid arguments or without `--yes`, 75 when the desk
- * refuses because the resolution comes too early, names an unknown order, or contradicts the account.
- */
-export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {
-  if ((options.notExecuted === true) === (options.filled === true))
-    throw new OperatorError('usage', 'give either --not-executed or --filled');
-  const { orderId, quantity, amount, fees } = options;
-  const verdict = options.filled === true ? 'filled' : 'not_executed';
-  if (options.yes !== true)
-    throw new OperatorError(
-      'usage',
-      `the journal will record permanently that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong verdict makes the desk trade twice or lose a fill. Add --yes to confirm`,
-    );
-  return await command(options, io, '/api/v1/doubts/resolve', {
-    client_order_id: id,
-    verdict,
-    evidence: options.evidence,
-    order_id: orderId,
-    quantity,
-    amount,
-    fees,
-  });
-}
-
-export type AttributeOptions = DaemonOptions &
-  Given<never, 'ours' | 'notOurs'> & {
-    readonly row: readonly string[];
-    readonly evidence: string;
-    readonly by: string;
-  };
-
-/**
- * Records whose rows hold a doubt open. Exit codes: 0, 64 for invalid arguments, 75 when the desk refuses because the
- * order is not in doubt, a row does not hold it open, or another person must agree first.
- */
-export async function attributeRows(id: string, options: AttributeOptions, io: CommandIo): Promise<number> {
-  if ((options.ours === true) === (options.notOurs === true))
-    throw new OperatorError('usage', 'give either --ours or --not-ours');
-  if (options.row.length === 0)
-    throw new OperatorError('usage', 'name each row with --row ID: tranche doubts shows the ids');
-  return await command(options, io, '/api/v1/doubts/resolve', {
-    client_order_id: id,
-    verdict: options.ours === true ? 'ours' : 'not_ours',
-    rows: options.row,
-    evidence: options.evidence,
-  });
-}

@@ -1,15 +1,28 @@
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { haltFileOf, leaveHalt } from '../../../journal/sidecar/halt-file.ts';
 import { signal } from '../../daemon/processes.ts';
+import { BY, WHY, daemonCommand } from '../../cli/options.ts';
+import type { AddCommands } from '../../cli/options.ts';
 import { locate, tell } from './daemon-client.ts';
 import { whoami } from '../io.ts';
 import type { CommandIo } from '../io.ts';
 import { command } from './steer.ts';
-import type { SteerOptions } from './steer.ts';
+import type { SignedOptions } from './steer.ts';
 
-export interface HaltOptions extends SteerOptions {
-  readonly kill?: boolean | undefined;
-}
+/** Adds `tranche halt`. */
+export const addHalt: AddCommands = (cli, { io, config, done }) => {
+  daemonCommand(config)(
+    cli,
+    'halt',
+    'kill switch: send no quote request and no order until rearm; works even without the API',
+  )
+    .option(...WHY)
+    .option(...BY)
+    .option('--kill', 'also disable order sending until the daemon restarts')
+    .action(async (options) => {
+      done(await halt(options, io));
+    });
+};
 
 /**
  * Halts the desk in three ways: by a file beside the journal, by a signal, then by the API, whose response lists the
@@ -20,7 +33,10 @@ export interface HaltOptions extends SteerOptions {
  * flight; 74 when neither file nor signal worked; 69 when no daemon runs and the file is not certain to halt the next
  * one.
  */
-export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
+export async function halt(
+  options: SignedOptions & { readonly kill?: boolean | undefined },
+  io: CommandIo,
+): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
   if (options.url !== undefined) return await command(options, io, '/api/v1/halt', body);
   const { journal, control, isThere, isOneOfMany } = locate(options, io);

@@ -1,29 +1,27 @@
 import { countOf } from '../../../core/text/count-of.ts';
 import { withSeparators } from '../../../core/text/with-separators.ts';
 import { STATUS, ask, isStandby, tell } from './daemon-client.ts';
-import type { DaemonOptions } from './daemon-client.ts';
-import type { CommandIo } from '../io.ts';
+import { daemonCommand } from '../../cli/options.ts';
+import type { AddCommands } from '../../cli/options.ts';
 import { exitCodes } from '../../../core/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Prints the state of the daemon. Exit codes: 0, 69 when no daemon can be reached, 78 when the daemon rejects the token; with
- * `exitCode` 75 when the desk cannot trade now.
+ * Adds `tranche status`. Exit codes: 0, 69 when no daemon can be reached, 78 when the daemon rejects the token; with
+ * `--exit-code` 75 when the desk cannot trade now.
  */
-export async function status(
-  options: DaemonOptions & { readonly exitCode?: boolean | undefined },
-  io: CommandIo,
-): Promise<number> {
-  const answer = await ask(options, io, { path: STATUS });
-  const { body } = answer;
-  if (isStandby(answer)) {
-    tell(io, options.json, body, [plain(body['says'])]);
-    return options.exitCode === true ? exitCodes.again : 0;
-  }
-  tell(io, options.json, body, wordsOf(body));
-  return options.exitCode === true && namesOf(body['not_ready']).length > 0 ? exitCodes.again : 0;
-}
+export const addStatus: AddCommands = (cli, { io, config, done }) => {
+  daemonCommand(config)(cli, 'status', 'show the running desk: state, readiness, strategies, holdings, limits, doubts')
+    .option('--exit-code', 'exit 75 if the desk cannot trade now')
+    .action(async ({ exitCode: isJudged = false, ...options }) => {
+      const answer = await ask(options, io, { path: STATUS });
+      const { body } = answer;
+      const waits = isStandby(answer);
+      tell(io, options.json, body, waits ? [plain(body['says'])] : wordsOf(body));
+      done(isJudged && (waits || namesOf(body['not_ready']).length > 0) ? exitCodes.again : 0);
+    }); // prettier-ignore
+};
 
 function wordsOf(body: Json): readonly string[] {
   const { limits = {} } = body as { limits?: Json };
@@ -53,6 +51,7 @@ function wordsOf(body: Json): readonly string[] {
         `  ${plain(one['at'])}  ${plain(one['strategy'])}  ${one['side'] === 'buy' ? 'bought' : 'sold'} ${people(one['quantity'])} ${plain(one['base'])} at ${people(one['price'])} = ${people(one['amount'])} ${plain(one['quote'])}`,
     ),
     ...holdingWords(body),
+    ...namesOf(body['credit']).map((line) => `credit: ${line}`),
     ...listOf(body['prices']).map((one) =>
       one['mid'] === undefined
         ? `price ${plain(one['pair'])}: no fresh price`

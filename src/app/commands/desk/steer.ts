@@ -1,36 +1,78 @@
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
+import { BY, WHY, daemonCommand } from '../../cli/options.ts';
+import type { AddCommands, DaemonOptions } from '../../cli/options.ts';
 import { ask, tell } from './daemon-client.ts';
 import { whoami } from '../io.ts';
-import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo, Given } from '../io.ts';
 import { openWords, plain } from './status.ts';
 
-export type SteerOptions = DaemonOptions & Given<'why' | 'by'>;
+/** Adds `tranche pause` and `resume`. Exit codes of these and the commands below: 0, 69, 75 when the desk refuses. */
+export const addPauses: AddCommands = (cli, { io, config, done }) => {
+  for (const [name, does] of [
+    ['pause', 'start no new slices; let open ones finish'],
+    ['resume', 'lift a pause'],
+  ] as const) {
+    const turn = daemonCommand(config)(cli, name, does)
+      .argument('[what]', 'only this strategy, pair or parent, as tranche status shows it')
+      .option('--parent <id>', 'only this parent; id as shown by tranche status')
+      .option('--pair <pair>', 'only this pair')
+      .option('--strategy <id>', 'only this strategy')
+      .option(...WHY)
+      .option(...BY)
+      .action(async (what, options: TurnOptions) => {
+        const { parent, pair, strategy } = options;
+        const named = what === undefined ? { parent, pair, strategy } : await scopeNamed(what, options, io);
+        const body = {
+          why: options.why ?? `tranche ${name}`,
+          ...Object.fromEntries(Object.entries(named).filter(([, id]) => id !== undefined)),
+          ...(options.reducing === true ? { reducing: true } : {}),
+          ...(options.for === undefined ? {} : { for: options.for }),
+        };
+        done(await command(options, io, `/api/v1/${name}`, body));
+      });
+    if (name !== 'pause') continue;
+    turn
+      .option('--reducing', 'still allow orders that reduce a borrowed balance')
+      .option('--for <duration>', 'resume automatically after this ISO 8601 duration, such as PT30M');
+  }
+};
 
-export interface RearmOptions extends SteerOptions {
-  readonly withOpenDoubts?: boolean | undefined;
-}
+type TurnOptions = SignedOptions & Given<'parent' | 'pair' | 'strategy' | 'for', 'reducing'>;
 
-export type TurnOptions = SteerOptions & Given<'parent' | 'pair' | 'strategy' | 'what' | 'for', 'reducing'>;
-
-/**
- * Pauses or resumes trading. A pause starts nothing new and lets attempts under way finish. A resume also lifts a pause
- * that a control imposed on a parent, a pair or a strategy. Exit codes: 0, 69, 75 when the desk refuses.
- */
-export async function steer(
-  turn: 'pause' | 'resume',
-  { what, ...options }: TurnOptions,
-  io: CommandIo,
-): Promise<number> {
-  const { parent, pair, strategy } = options;
-  const named = what === undefined ? { parent, pair, strategy } : await scopeNamed(what, options, io);
-  return await command(options, io, `/api/v1/${turn}`, {
-    why: options.why ?? `tranche ${turn}`,
-    ...Object.fromEntries(Object.entries(named).filter(([, name]) => name !== undefined)),
-    ...(options.reducing === true ? { reducing: true } : {}),
-    ...(options.for === undefined ? {} : { for: options.for }),
-  });
-}
+/** Adds `tranche stop`, `run-now`, `reload` and `rearm`. */
+export const addSteer: AddCommands = (cli, { io, config, done }) => {
+  const leaf = daemonCommand(config);
+  leaf(cli, 'stop', 'stop one strategy permanently; its open slices end without another order')
+    .argument('<strategy>', 'id, as shown by tranche status')
+    .requiredOption(...WHY)
+    .option(...BY)
+    .action(async (strategy, options) => {
+      done(await command(options, io, '/api/v1/stop', { strategy, why: options.why }));
+    });
+  leaf(cli, 'run-now', 'run one occurrence of a recurring or scheduled strategy now; its schedule stays as it is') // prettier-ignore
+    .argument('<strategy>', 'id, as shown by tranche status')
+    .requiredOption(...WHY)
+    .option(...BY)
+    .action(async (strategy, options) => {
+      done(await command(options, io, '/api/v1/strategies/run', { strategy, why: options.why }));
+    });
+  leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
+    .option('--dry-run', 'show the changes without applying them')
+    .option(...WHY)
+    .option(...BY)
+    .action(async ({ why = 'tranche reload', dryRun = false, ...options }) => {
+      done(await command(options, io, '/api/v1/reload', { why, dry_run: dryRun }));
+    });
+  leaf(cli, 'rearm', 'lift a halt')
+    .requiredOption('--why <reason>', 'the cause of the halt and its fix; recorded in the journal')
+    .option(...BY)
+    .option('--with-open-doubts', 'proceed even if doubts are open')
+    .action(async ({ why, withOpenDoubts = false, ...options }) => {
+      const { body } = await ask(options, io, { path: '/api/v1/status' });
+      const told = { why, confirm: body['desk'], with_open_doubts: withOpenDoubts };
+      done(await command(options, io, '/api/v1/rearm', told));
+    });
+};
 
 /**
  * Finds the scope that has this name; a paused scope takes precedence. @throws OperatorError `usage` when an option
@@ -59,40 +101,12 @@ async function scopeNamed(
   return prices.some(({ pair }) => pair === what) ? { pair: what } : { parent: what };
 }
 
-/** Stops one strategy permanently. Exit codes: 0, 69, 75 when the desk refuses. */
-export const stop = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
-  await command(options, io, '/api/v1/stop', { strategy, why: options.why });
-
-/** Starts an occurrence of one strategy. Exit codes: 0, 69, 75 when the desk refuses. */
-export const runNow = async (strategy: string, options: SteerOptions, io: CommandIo): Promise<number> =>
-  await command(options, io, '/api/v1/strategies/run', { strategy, why: options.why });
-
-export interface ReloadOptions extends SteerOptions {
-  readonly dryRun?: boolean | undefined;
-}
-
-/** Reloads the strategies, or with `dryRun` only prints what would change. Exit codes: 0, 69, 75 when a file is not usable. */
-export async function reload(options: ReloadOptions, io: CommandIo): Promise<number> {
-  const why = options.why ?? 'tranche reload';
-  return await command(options, io, '/api/v1/reload', {
-    why,
-    dry_run: options.dryRun ?? false,
-  });
-}
-
-/** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses because of open doubts or a kill. */
-export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {
-  const { body } = await ask(options, io, { path: '/api/v1/status' });
-  return await command(options, io, '/api/v1/rearm', {
-    why: options.why,
-    confirm: body['desk'],
-    with_open_doubts: options.withOpenDoubts ?? false,
-  });
-}
+/** Options of a command that the journal records. */
+export type SignedOptions = DaemonOptions & Given<'why' | 'by'>;
 
 /** Sends a command and prints its response. */
 export async function command(
-  options: SteerOptions,
+  options: SignedOptions,
   io: CommandIo,
   path: string,
   body: Readonly<Record<string, unknown>>,

@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError } from '../../../core/errors.ts';
@@ -6,8 +7,31 @@ import { timestampProblem, timestampRequest } from '../../../journal/proof/times
 import { keyFileOf } from '../../../journal/proof/key-file.ts';
 import { postOutside } from '../../daemon/post-outside.ts';
 import type { CommandIo } from '../io.ts';
-import { answer, write } from './journal.ts';
+import type { CliWorld } from '../../cli/options.ts';
+import { JOURNAL, answer, urlOf, write } from './journal.ts';
+import { streams } from './streams.ts';
 import type { Out } from './journal.ts';
+
+/** Adds `tranche journal head` and `journal timestamp`. */
+export function addHead(journal: Command, { io, done }: CliWorld): void {
+  journal
+    .command('head')
+    .description("print the newest head, signed with the desk's key, to store elsewhere")
+    .argument(...JOURNAL)
+    .option('--public-key', 'print the public key of the desk instead, in PEM')
+    .action(async (file, options) => {
+      done(await journalHead(urlOf(file), options, io, streams()));
+    });
+  journal
+    .command('timestamp')
+    .description('request a time stamp for the newest head from a time-stamping authority (RFC 3161)')
+    .argument(...JOURNAL)
+    .requiredOption('--authority <url>', 'URL of the time-stamping authority')
+    .requiredOption('--out <file>', 'file for the response; verify it with "openssl ts"')
+    .action(async (file, options) => {
+      done(await journalTimestamp(urlOf(file), options, io, streams()));
+    });
+}
 
 /** Prints the newest head with the desk's signature, or the public half of its key. Exit codes as in `journalShow`. */
 export async function journalHead(

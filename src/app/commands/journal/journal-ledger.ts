@@ -1,17 +1,52 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
 import { readFileSync } from 'node:fs';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import { isAmountText, money, text } from '../../../core/money.ts';
 import { parseIso } from '../../../core/time.ts';
 import { inBalanceOrder } from '../../../journal/account-history.ts';
 import { beancount } from '../../../journal/ledger/beancount.ts';
+import { BOOKINGS } from '../../../journal/ledger/entries.ts';
 import type { Booking, Cost } from '../../../journal/ledger/entries.ts';
 import { hledger } from '../../../journal/ledger/hledger.ts';
 import { ledgerCsv } from '../../../journal/ledger/ledger-csv.ts';
 import { differences, ledgerOf } from '../../../journal/ledger/ledger.ts';
-import { answer, write } from './journal.ts';
+import type { CliWorld } from '../../cli/options.ts';
+import { JOURNAL, answer, journalExport, urlOf, write } from './journal.ts';
+import { streams } from './streams.ts';
 import { readHistory } from './read-history.ts';
 import type { Out } from './journal.ts';
 import type { Given } from '../io.ts';
+
+/** Adds `tranche journal export`. */
+export function addExport(journal: Command, { done }: CliWorld): void {
+  journal
+    .command('export')
+    .description('export the double-entry ledger of all trades and movements, or records with --kind')
+    .argument(...JOURNAL)
+    .addOption(
+      new Option('--format <format>', 'format of the output; records only as csv or jsonl')
+        .choices(['beancount', 'hledger', 'csv', 'jsonl'] as const)
+        .default('csv' as const),
+    )
+    .option('--kind <kind>', 'records of this kind, such as fills, or all (jsonl), instead of the ledger')
+    .option('--history <file>', 'what "account transactions --json" printed: deposits, withdrawals, interest')
+    .option('--costs <file>', 'CSV file (entry,cost,acquired) with the cost of units that came in')
+    .addOption(
+      new Option('--booking <method>', 'beancount: how it takes lots; hifo needs beancount 3')
+        .choices(BOOKINGS)
+        .default('fifo' as const),
+    )
+    .action(async (file, options) => {
+      const { kind, format } = options;
+      if (kind === undefined && format !== 'jsonl')
+        return done(await exportLedger(urlOf(file), { ...options, format }, streams()));
+      if (kind === undefined) throw new OperatorError('usage', '--format jsonl writes records: add --kind');
+      if (format === 'beancount' || format === 'hledger')
+        throw new OperatorError('usage', `--format ${format} writes the ledger: omit --kind`);
+      done(await journalExport(urlOf(file), { format, kind }, streams()));
+    });
+}
 
 export type LedgerOptions = Given<'history' | 'costs'> & {
   readonly format: 'csv' | 'beancount' | 'hledger';

@@ -1,7 +1,6 @@
-import { splitPair } from '../../../core/pairs.ts';
+import { COMMON_CURRENCIES, splitPair } from '../../../core/pairs.ts';
 import { OperatorError } from '../../../core/errors.ts';
 import { nearest } from '../../config/problems.ts';
-import { COMMON_CURRENCIES } from '../../strategies/strategies.ts';
 
 /** Returns base and quote of a pair that no record names; `undefined` if the pair cannot be split. */
 export function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {

@@ -6,15 +6,9 @@ import { openJournal } from '../../../journal/open-journal.ts';
 import { readSince, zoneHere } from '../../cli/local-time.ts';
 import { readName, readTape } from '../../research/tape-file.ts';
 import { TAPES } from '../../cli/options.ts';
+import type { JournalOptions } from '../../cli/options.ts';
 import { locate } from '../desk/daemon-client.ts';
-import type { DaemonOptions } from '../desk/daemon-client.ts';
 import type { CommandIo } from '../io.ts';
-
-/** Options of commands that read a journal. */
-export interface JournalOptions extends DaemonOptions {
-  /** Journal, named by an argument instead of an option. */
-  readonly file?: string | undefined;
-}
 
 /**
  * Opens the journal that the options or their config name, for reading. The desk may be running. The caller closes the journal.

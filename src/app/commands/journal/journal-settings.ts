@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import { SettingHistory } from '../../../core/risk/setting-history.ts';
 import type { SettingInForce } from '../../../core/risk/setting-history.ts';
 import { settingWords, settingsHash, withChanges } from '../../../core/risk/setting-changes.ts';
@@ -5,12 +6,36 @@ import type { SettingTexts } from '../../../core/risk/setting-changes.ts';
 import { exitCodes } from '../../../core/errors.ts';
 import type { SettingsRecord, StoredRecord } from '../../../core/record.ts';
 import { escapeMarks, forTerminal } from '../../../core/text/escape.ts';
-import { isoOf } from '../../../core/time.ts';
+import { instant, isoOf } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Journal } from '../../../journal/journal.ts';
-import { answer, write } from './journal.ts';
+import { timeOption } from '../../cli/options.ts';
+import type { CliWorld } from '../../cli/options.ts';
+import { JOURNAL, answer, urlOf, write } from './journal.ts';
+import { streams } from './streams.ts';
 import type { Out } from './journal.ts';
 import type { Given } from '../io.ts';
+
+/** Adds `tranche journal settings`. */
+export function addSettings(journal: Command, { done }: CliWorld): void {
+  journal
+    .command('settings')
+    .description('print the limits, config and people in force, or their changes with authors')
+    .argument(...JOURNAL)
+    .option(
+      '--at <time>',
+      'settings in force at this time, such as 2026-12-01T09:00:00Z (default: the end of the journal)',
+      timeOption,
+    )
+    .option('--changes', 'print the changes instead, oldest first, each with its author')
+    .option('--since <time>', 'with --changes: only changes since this time', timeOption)
+    .option('--json', 'print the result as JSON')
+    .action(async (file, options) => {
+      const time = (text: number | undefined): Instant | undefined =>
+        text === undefined ? undefined : instant(text);
+      done(await journalSettings(urlOf(file), { ...options, at: time(options.at), since: time(options.since) }, streams())); // prettier-ignore
+    });
+}
 
 export type SettingsOptions = Given<never, 'changes' | 'json'> & {
   readonly at?: Instant | undefined;

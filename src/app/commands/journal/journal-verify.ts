@@ -1,3 +1,4 @@
+import type { Command } from '@commander-js/extra-typings';
 import { resolve } from 'node:path';
 import { exitCodes, OperatorError } from '../../../core/errors.ts';
 import { escapeMarks } from '../../../core/text/escape.ts';
@@ -8,9 +9,28 @@ import { isSigned, publicKeyIn, readSignedHead } from '../../../journal/proof/si
 import type { Journal } from '../../../journal/journal.ts';
 import { placeOfJournal } from '../../../journal/journal-place.ts';
 import { readRegularFile } from '../../../files/regular-file.ts';
-import { answer, write } from './journal.ts';
+import type { CliWorld } from '../../cli/options.ts';
+import { JOURNAL, answer, urlOf, write } from './journal.ts';
+import { streams } from './streams.ts';
 import type { Out } from './journal.ts';
 import type { Given } from '../io.ts';
+
+/** Adds `tranche journal verify`. */
+export function addVerify(journal: Command, { done }: CliWorld): void {
+  journal
+    .command('verify')
+    .description('verify the chain of records, and compare it with heads stored elsewhere')
+    .argument(...JOURNAL)
+    .option('--head <hash>', 'hash of a record, as stored elsewhere')
+    .option('--signed <file>', 'signed head, as "journal head" prints it')
+    .option('--key <file>', 'public key of the desk in PEM, stored elsewhere; with --signed')
+    .option('--anchor <file>', 'journal anchor (default: the anchor beside the journal, if one exists)')
+    .option('--approvals', 'also verify every approval: its request, person, signature and policy')
+    .option('--json', 'print the result as JSON')
+    .action(async (file, options) => {
+      done(await journalVerify(urlOf(file), options, streams()));
+    });
+}
 
 export type VerifyOptions = Given<'head' | 'signed' | 'key' | 'anchor', 'json' | 'approvals'>;
 

@@ -1,13 +1,18 @@
+import type { Command } from '@commander-js/extra-typings';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { OperatorError, exitCodes } from '../../../core/errors.ts';
 import type { StoredRecord } from '../../../core/record.ts';
+import { instant } from '../../../core/time.ts';
 import type { Instant } from '../../../core/time.ts';
 import { correctionsIn, exportRecords, readSelection, wholeRecord } from '../../../journal/export.ts';
 import type { Corrections, ExportFormat, Selection } from '../../../journal/export.ts';
 import type { Journal } from '../../../journal/journal.ts';
 import { openJournal } from '../../../journal/open-journal.ts';
 import { lineFor } from '../../../journal/format-record.ts';
+import { timeOption, wholeNumber } from '../../cli/options.ts';
+import type { CliWorld } from '../../cli/options.ts';
+import { streams } from './streams.ts';
 import type { Given } from '../io.ts';
 
 /** The output of a command: results go to `stdout`, messages for people to `stderr`. */
@@ -16,7 +21,35 @@ export interface Out {
   readonly stderr: Writable;
 }
 
-export type ShowOptions = Given<'kind' | 'strategy' | 'record' | 'about', 'json', 'limit'> & {
+/** The argument that names a journal. */
+export const JOURNAL = [
+  '<journal>',
+  'journal: a file, or a location such as sqlite:./var/journal.db',
+] as const;
+
+/** Returns the location of the journal that an argument names: a location, or a SQLite file. */
+export const urlOf = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
+
+/** Adds `tranche journal show`. */
+export function addShow(journal: Command, { done }: CliWorld): void {
+  journal
+    .command('show')
+    .description('print records, one per line')
+    .argument(...JOURNAL)
+    .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
+    .option('--strategy <id>', 'only records of this strategy')
+    .option('--since <time>', 'only records since this time, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--record <numbers>', 'only the records with these numbers, such as 3,5-9')
+    .option('--about <text>', 'only records that contain this text, such as the id of an order or a request')
+    .option('--limit <n>', 'only the newest n records', wholeNumber(9))
+    .option('--json', 'print one JSON object per record')
+    .action(async (file, options) => {
+      const since = options.since === undefined ? undefined : instant(options.since);
+      done(await journalShow(urlOf(file), { ...options, since }, streams()));
+    });
+}
+
+type ShowOptions = Given<'kind' | 'strategy' | 'record' | 'about', 'json', 'limit'> & {
   readonly since?: Instant | undefined;
 };
 

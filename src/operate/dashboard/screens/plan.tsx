@@ -26,12 +26,7 @@ export function Plan(): JSX.Element {
   const plan = read.data.value;
   const checks = [...(plan?.checks ?? [])].toSorted((a, b) => Number(isFine(a)) - Number(isFine(b)));
   const slots = (plan?.strategies ?? [])
-    .flatMap((one) =>
-      (one.slots.length > 0 ? one.slots : (one.estimate?.slots ?? [])).map((slot) => ({
-        ...slot,
-        strategy: one.id,
-      })),
-    )
+    .flatMap(({ id, slots: own }) => own.map((slot) => ({ ...slot, strategy: id })))
     .toSorted((a, b) => a.at.localeCompare(b.at));
   const notes = (plan?.strategies ?? []).flatMap(({ id, notes: said, standing }) =>
     [...said, ...(standing === undefined ? [] : [standing])].filter(Boolean).map((note) => `${id}: ${note}`),
@@ -132,8 +127,8 @@ export function Plan(): JSX.Element {
               cell: ({ limit_price: limit }) => grouped(limit),
             },
             {
-              title: 'Closed',
-              cell: ({ closed }) => closed !== undefined && <Tag level="attention">{closed}</Tag>,
+              title: 'Cut',
+              cell: ({ reason }) => reason !== undefined && <Tag level="attention">{words(reason)}</Tag>,
             },
           ]}
         />

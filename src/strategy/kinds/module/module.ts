@@ -28,6 +28,7 @@ const moduleOf = (code: ModuleCode): AnyStrategy => ({
     state,
     of: (plan) => ({
       pairs: plan.pairs,
+      runsCode: true,
       bars: () => barsWished(code, plan),
       check: (world) => [...checkPlan(plan, world), ...checkOwn(code, plan)],
       start: (begunAt, view) =>

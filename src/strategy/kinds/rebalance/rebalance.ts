@@ -155,7 +155,6 @@ export const rebalance = defineStrategy<Params, State>({
   of: (document) => ({
     pairs: pairsOf(document),
     needsValuation: document.cash === 'usd',
-    isEstimated: true,
     runFault: ({ legs }, at) => {
       const schedule = timesOf(document);
       if (schedule === undefined)

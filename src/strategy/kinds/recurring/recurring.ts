@@ -18,7 +18,6 @@ import {
   missedSlots,
   plannedSize,
   slotOf,
-  slotsOf,
   slotsPassed,
   unfitPlan,
 } from '../../worker/slicing.ts';
@@ -196,7 +195,6 @@ export const recurring = defineStrategy<Params, State>({
     },
 
     progress: ({ now }) => now && progressOf(eachOf(plan), now.left),
-    slotsAt: (due, known) => slotsOf(wholeSlices(plan, due, known), eachOf(plan).currency),
     ladder: plan.size_ladder && {
       pair: plan.pair,
       side: plan.side,

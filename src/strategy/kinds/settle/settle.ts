@@ -45,6 +45,13 @@ const params = z.lazy(() =>
       .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
       .default([])
       .describe("Risk modes of a pair in which positions in the pair's currencies are closed immediately"),
+    min_headroom: plainNumber
+      .min(0)
+      .max(1)
+      .optional()
+      .describe(
+        "Distance of equity / exposure from the venue's liquidation level, a fraction, below which debts are reduced until it is reached again",
+      ),
     buffer_bps: plainNumber
       .min(0)
       .max(1_000)
@@ -86,6 +93,7 @@ function debtWait(plan: Params, notBefore: Instant): Wait {
     ...(carryBpsMax === undefined ? {} : { carryBpsMax: text(carryBpsMax) }),
     ...rule,
     ...(pieces === undefined ? {} : { pieces: { ...pieces, largest: text(pieces.largest) } }),
+    ...(plan.min_headroom === undefined ? {} : { headroom: String(plan.min_headroom) }),
     notBefore,
   };
 }
@@ -93,11 +101,12 @@ function debtWait(plan: Params, notBefore: Instant): Wait {
 /** Checks across the fields of a settle document. */
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems: Problem[] = [...atMostOnce(plan.pairs, 'pairs')];
-  const { before_grace_ends: grace, max_carry_bps: carry, close_in_modes: modes } = plan;
-  if (grace === undefined && carry === undefined && modes.length === 0)
+  const { before_grace_ends: grace, max_carry_bps: carry, close_in_modes: modes, min_headroom: room } = plan;
+  if (grace === undefined && carry === undefined && modes.length === 0 && room === undefined)
     problems.push({
       path: [],
-      message: 'closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
+      message:
+        'closing times are missing: give before_grace_ends, max_carry_bps, close_in_modes or min_headroom',
     });
   return [...problems, ...checkInterval(plan), ...checkPieces(plan, world)];
 }
@@ -161,6 +170,7 @@ export const settle = defineStrategy<Params, State>({
       if (wake.on === 'outcome') return settlePiece(was, wake, plan);
       if (view.holdings === undefined) return pause(was, plan, view.at, { reason: 'no_balances' });
       const { due, unknown } = look(was, plan, view);
+      if (due.length === 0) due.push(...excessOf(plan, view));
       if (due.length === 0 && unknown.length > 0) {
         const unknownSince = was.unknownSince ?? view.at;
         const note = `no funding rate of ${unknown.join(', ')}`;
@@ -191,7 +201,7 @@ function look(
   was: State,
   plan: Params,
   view: View,
-): { readonly due: readonly DueDebt[]; readonly unknown: readonly string[] } {
+): { readonly due: DueDebt[]; readonly unknown: readonly string[] } {
   const { at, debts } = view;
   const dues = duesOf(
     plan.pairs.map((pair) => view.instrument(pair)),
@@ -217,6 +227,15 @@ function look(
       return debt === undefined ? [] : [{ currency, ...debt }];
     });
   return { due, unknown };
+}
+
+/** The debts to reduce until the headroom is restored, each with only the part to repay. */
+function excessOf({ min_headroom: headroom }: Params, view: View): readonly DueDebt[] {
+  const excess = headroom === undefined ? undefined : view.excessDebts(ratioOf(headroom));
+  return [...(excess ?? [])].flatMap(([currency, amount]) => {
+    const debt = view.debts.get(currency);
+    return debt === undefined ? [] : [{ currency, ...debt, amount }];
+  });
 }
 
 /** Starts a piece for the first debt that an order can close. */

@@ -1,0 +1,3 @@
+import { describeBands } from './bands.ts';
+
+describeBands(200);
