@@ -23,8 +23,6 @@ export interface Sized {
   readonly cuts: readonly Reason[];
   /** The figures of each cut. */
   readonly notes: readonly string[];
-  /** The rest of the slice may follow in further pieces. */
-  readonly isPiece: boolean;
 }
 
 /** The item may request a quote now. */

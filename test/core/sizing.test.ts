@@ -64,7 +64,7 @@ const refused = (over: Partial<SizingQuestion>): Unsized => {
 
 describe('sizing', () => {
   it('requests the wanted size if funds, maximum and minimum allow it', () => {
-    expect(sizeSlice(aQuestion())).toMatchObject({ size: byQuantity('1'), cuts: [], isPiece: false });
+    expect(sizeSlice(aQuestion())).toMatchObject({ size: byQuantity('1'), cuts: [] });
   });
 
   it.each<readonly [string, Partial<SizingQuestion>, string]>([
@@ -85,7 +85,6 @@ describe('sizing', () => {
   ])('cuts %s', (_, over, expected) => {
     expect(sizeText(over)).toBe(expected);
     expect(sized(over).cuts).toEqual(['no_funds', 'pts_credit']);
-    expect(sized(over).isPiece).toBe(false);
   });
 
   it.each<readonly [string, Partial<SizingQuestion>, string]>([
@@ -142,7 +141,6 @@ describe('sizing', () => {
       maximum: money('100000000'),
       availableQuote: quantity('1e12'),
     };
-    expect(sized(buy).isPiece).toBe(true);
     const sell = { ...buy, side: 'sell', wanted: byAmount('123456789012.000000000000000001') } as const;
     expect(sizeSlice(aQuestion({ ...sell, maximum: undefined }))).toBeDefined();
   });
@@ -156,7 +154,6 @@ describe('a reserve', () => {
     expect(sized({ ...kept, wanted: byAmount('80') })).toMatchObject({
       cuts: ['kept_back'],
       notes: ['limit=80 less 30 usd value=80 usd'],
-      isPiece: false,
     });
     expect(sized({ ...kept, wanted: byAmount('50') }).cuts).toEqual([]);
   });
@@ -190,7 +187,6 @@ describe('the piece size that tactics set', () => {
       size: byAmount('33.34'),
       cuts: ['size_impact'],
       notes: ['limit=40 usd value=100 usd'],
-      isPiece: true,
     });
     expect(sized({ wanted, piece: money('40'), maximum: money('30') }).cuts).toEqual(['venue_maximum']);
     expect(sized({ wanted, piece: money('30'), maximum: money('40') }).cuts).toEqual(['size_impact']);
@@ -259,18 +255,17 @@ describe('a slice above the maximum of the venue', () => {
   ])('is requested in even pieces: %s', (_, wanted, first) => {
     const over = { wanted, maximum: money('99.9') };
     expect(sizeText(over)).toBe(first);
-    expect(sized(over)).toMatchObject({ cuts: ['venue_maximum'], isPiece: true });
+    expect(sized(over)).toMatchObject({ cuts: ['venue_maximum'] });
   });
 
   it('is requested whole if it equals the maximum', () => {
-    expect(sized({ maximum: money('100') })).toMatchObject({ size: byQuantity('1'), isPiece: false });
-    expect(sized({ wanted: byAmount('100'), maximum: money('100') }).isPiece).toBe(false);
+    expect(sized({ maximum: money('100') })).toMatchObject({ size: byQuantity('1') });
+    expect(sized({ wanted: byAmount('100'), maximum: money('100') }).cuts).toEqual([]);
   });
 
   it('is not a piece if funds end the slice', () => {
     const over = { maximum: money('60'), availableQuote: quantity('30') };
     expect(sized(over)).toMatchObject({
-      isPiece: false,
       cuts: ['venue_maximum', 'no_funds', 'pts_credit'],
     });
   });
@@ -289,7 +284,7 @@ describe('a slice above the maximum of the venue', () => {
       isShort: false,
     });
     const short = { ...large, maximum: money('99.99') };
-    expect(sized(short)).toMatchObject({ size: byQuantity('0.9999'), isPiece: true, isShort: true });
+    expect(sized(short)).toMatchObject({ size: byQuantity('0.9999'), isShort: true });
     expect(sized({ ...short, filledOrders: 39 }).size).toEqual(byQuantity('0.9999'));
     expect(refused({ ...short, filledOrders: 40 })).toEqual({
       reason: 'venue_maximum',

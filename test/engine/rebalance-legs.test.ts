@@ -1,10 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, fraction, least, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
+import {
+  add,
+  fraction,
+  least,
+  money,
+  NO_QUANTITY,
+  NOTHING,
+  price,
+  quantity,
+  size,
+  subtract,
+  text,
+} from '../../src/core/money.ts';
 import type { Money, Quantity, Ratio } from '../../src/core/money.ts';
 import { targetsOf, valueOn } from '../../src/core/risk/portfolio.ts';
 import { DAY_MS, HOUR_MS, instant, SECOND_MS } from '../../src/core/time.ts';
-import { distanceOf } from '../../src/strategy/kinds/rebalance/rebalance-distance.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
 import type { Bench } from './harness.ts';
@@ -167,7 +178,10 @@ function distance(
   const valued = valueOn(targets, { cash: 'usd', aside: amount }, { holdings: held, midOf });
   if (valued === undefined) return undefined;
   return {
-    share: fraction(distanceOf(valued.worths, valued.value, targets), valued.value),
+    share: [...valued.weights].reduce(
+      (sum, [one, weight]) => add(sum, size(subtract(weight, targets.get(one) ?? NOTHING))),
+      NOTHING,
+    ),
     value: valued.value,
   };
 }

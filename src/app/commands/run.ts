@@ -90,7 +90,7 @@ async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   for (const notice of notices) progress.say(`warning: ${notice}`);
   let metricsUrl: string | undefined;
   const drainMs = DRAIN_MS + (options.closingRead === false ? 0 : config.inDoubt.bookingMarginMs);
-  const signals = obey({ progress, io, drainMs });
+  const signals = obey(io, progress, drainMs);
   const starting = startDaemon({
     config,
     configHash: hash,
@@ -184,24 +184,11 @@ function codeOf(daemon: Daemon): number {
 const isBug = (error: unknown): boolean =>
   !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
 
-interface Obeying {
-  readonly progress: Progress;
-  readonly io: RunIo;
-  /** Longest drain of a desk that is ready, milliseconds. */
-  readonly drainMs: number;
-}
-
-/** The handler of the signals. */
-interface Signals {
-  /** Aborted by SIGTERM and SIGINT. */
-  readonly stop: AbortSignal;
-  /** The desk receives all signals from now on, and those that came before it existed. */
-  passTo(daemon: Daemon): void;
-  forget(): void;
-}
-
-/** Handles the signals: TERM and INT drain, a second INT ends the process, HUP rereads the token and reloads the strategies, USR2 halts. */
-function obey({ progress, io, drainMs }: Obeying): Signals {
+/**
+ * Handles the signals: TERM and INT drain, a second INT ends the process, HUP rereads the token and reloads the strategies, USR2 halts.
+ * The desk also receives those that came before it existed. TERM and INT abort `stop`. `drainMs`: longest drain of a desk that is ready.
+ */
+function obey(io: RunIo, progress: Progress, drainMs: number) {
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let daemon: Daemon | undefined;
@@ -231,11 +218,11 @@ function obey({ progress, io, drainMs }: Obeying): Signals {
   });
   return {
     stop: stopping.signal,
-    passTo(started) {
+    passTo(started: Daemon): void {
       daemon = started;
       for (const signal of early) pass(started, signal, progress);
     },
-    forget() {
+    forget(): void {
       clearTimeout(timer);
       forget();
     },

@@ -73,9 +73,7 @@ export interface Sized {
   readonly cuts: readonly Reason[];
   /** The figures of each cut, `limit=… value=…`. */
   readonly notes: readonly string[];
-  /** Whether the rest of the slice may follow in further pieces. */
-  readonly isPiece: boolean;
-  /** Whether the slice would need more pieces than it may have left, so that a part of it will not trade. */
+  /** Whether the venue's maximum allows too few pieces, so that a part of the slice will not trade. */
   readonly isShort: boolean;
 }
 export interface Unsized {
@@ -130,14 +128,13 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
       cuts: funds.map(({ reason }) => reason),
     };
   if (capped.cuts.length + funds.length === 0)
-    return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false, isShort: false };
+    return { size, quantity: base, cuts: NONE, notes: NONE, isShort: false };
   const all = [...capped.cuts, ...funds];
   return {
     size,
     quantity: base,
     cuts: all.map(({ reason }) => reason),
     notes: all.map(({ note }) => note),
-    isPiece: capped.cuts.length > 0 && funds.length === 0,
     isShort: capped.isShort ?? false,
   };
 }
@@ -262,7 +259,7 @@ function capToPiece(
   const each = isShort ? largest : evenPiece(whole, largest, precision);
   const part = each.lt(smallest) ? largest : each;
   const size: Size = isBase ? { by: 'quantity', quantity: part } : { by: 'amount', amount: counted(part) };
-  return { size, cuts: [why], isShort };
+  return { size, cuts: [why], isShort: isShort && reason === 'venue_maximum' };
 }
 
 /** The smallest piece that can be traded, in the unit of the wanted size. */

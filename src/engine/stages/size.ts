@@ -148,7 +148,6 @@ export function sizeNow(
     notional: worstNotional(desk, instrument, sized.size, greatest(worst, reference.mid)),
     cuts: sized.cuts,
     notes: sized.notes,
-    isPiece: sized.isPiece,
   };
 }
 
@@ -164,9 +163,7 @@ function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof siz
       ? sized.reason === 'venue_maximum' &&
         sized.isFinal !== true &&
         maximumOf(desk, instrument, CRUMBS_AGE_MS) === undefined
-      : sized.isShort &&
-        sized.cuts.includes('venue_maximum') &&
-        desk.state.maximums.get(instrument.pair)?.isRepeated === false;
+      : sized.isShort && desk.state.maximums.get(instrument.pair)?.isRepeated === false;
   return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 

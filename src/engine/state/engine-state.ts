@@ -1,6 +1,16 @@
 import { Approvals, personOf, strategySubject } from '../../core/approvals/requests.ts';
 import { corrected } from '../../core/cycle/corrected-fill.ts';
-import { NO_MONEY, NO_QUANTITY, add, greatest, money, negate, quantity, subtract } from '../../core/money.ts';
+import {
+  NO_MONEY,
+  NO_QUANTITY,
+  add,
+  greatest,
+  money,
+  negate,
+  price,
+  quantity,
+  subtract,
+} from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { keepNewest } from '../../core/keep-newest.ts';
 import type {
@@ -26,7 +36,6 @@ import {
   counted,
   decided,
   isRealFill,
-  maximumAfter,
   missingIn,
   missingOut,
   wholeOf,
@@ -201,7 +210,13 @@ export class EngineState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, maximumAfter(this.maximums.get(body.pair), body, at));
+        this.maximums.set(body.pair, {
+          usd: money(body.usd),
+          quoteUsd: body.quote_usd === undefined ? undefined : price(body.quote_usd),
+          at,
+          why: body.why ?? 'told',
+          isRepeated: body.why === 'raised' || this.maximums.get(body.pair)?.usd.eq(body.usd) === true,
+        });
         break;
       case 'correction':
         this.#correct(body);

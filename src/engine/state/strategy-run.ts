@@ -1,11 +1,10 @@
-import { add, holding, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../core/money.ts';
+import { add, holding, money, NO_MONEY, NO_QUANTITY, quantity, subtract } from '../../core/money.ts';
 import type { Money, Price, Quantity } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
 import type {
   FillRecord,
   IntentRecord,
   IntentText,
-  MaximumRecord,
   QuoteRecord,
   RecordBody,
   WakeRecord,
@@ -199,22 +198,8 @@ export interface Maximum {
   readonly quoteUsd?: Price | undefined;
   readonly at: Instant;
   readonly why: 'told' | 'raised';
-  /** The last maximum that the venue stated, and whether it stated the same one twice in a row. */
-  readonly told: Money;
+  /** Whether the venue stated it twice in a row, or fills raised it. */
   readonly isRepeated: boolean;
-}
-
-/** The maximum of a pair after another one was recorded. */
-export function maximumAfter(
-  was: Maximum | undefined,
-  { usd: most, quote_usd: rate, why }: MaximumRecord,
-  at: Instant,
-): Maximum {
-  const usd = money(most);
-  const quoteUsd = rate === undefined ? undefined : price(rate);
-  return why === undefined || was === undefined
-    ? { usd, quoteUsd, at, why: why ?? 'told', told: usd, isRepeated: was?.told.eq(usd) === true }
-    : { ...was, usd, quoteUsd, at, why };
 }
 
 export function sliceKey(parent: string, slice: number): string {

@@ -11,7 +11,7 @@ import type { Format, Hints, ReadPlan } from './plan.ts';
 import { isParquet, readParquet } from './parquet.ts';
 import { noCounts } from './rows.ts';
 import type { Rows } from './rows.ts';
-import { surveyOf } from '../tape/survey.ts';
+import { doubtsOf, surveyOf } from '../tape/survey.ts';
 import type { Survey } from '../tape/survey.ts';
 import { unpack } from './unpack.ts';
 import type { Container } from './unpack.ts';
@@ -167,7 +167,7 @@ function reportOf(
     return all.map((note) => `${rows.name}: ${note}`);
   });
   return {
-    ...reportOfTape(tape, [...notes, ...assembled.notes]),
+    ...reportOfTape(tape, [...notes, ...assembled.notes, ...doubtsOf(tape, tape.barMs)]),
     sources,
     duplicates: assembled.duplicates,
     empty: sum(({ empty }) => empty),

@@ -1,3 +1,4 @@
+import { DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Columns } from './tape.ts';
 
 /** Survey of the columns: gaps, bars without volume, large moves. */
@@ -60,4 +61,27 @@ export function surveyOf({ times, close, volume }: Columns, barMs: number): Surv
     withoutVolume,
     largestMove: leap === 0 ? undefined : { percent: Math.round(leap * 10_000) / 100, at: leapAt },
   };
+}
+
+/** How long before a full bar or day its close may be stamped. */
+const CLOSE_MS = 1_000;
+/** Fewer prices may be round by chance. */
+const SHORT_MIN = 20;
+
+/** Returns what is likely to be a fault of the source, in sentences. */
+export function doubtsOf({ times, open, high, low, close }: Columns, barMs: number): readonly string[] {
+  const doubts: string[] = [];
+  const period = Math.min(barMs, DAY_MS);
+  const short = period - ((times[0] ?? 0) % period);
+  if (period > 2 * CLOSE_MS && short <= CLOSE_MS)
+    doubts.push(`its times are ${short} ms before a full bar, as those of closes are. They count as starts of bars, so each price would be known almost a bar too late: use the times of the opens`); // prettier-ignore
+  const leap = close.findIndex((price, row) => row > 0 && Math.abs(Math.log10(price / (close[row - 1] ?? price))) > 2); // prettier-ignore
+  if (leap > 0)
+    doubts.push(`its price goes from ${close[leap - 1] ?? ''} to ${close[leap] ?? ''} at ${isoOf(instant(times[leap] ?? 0))}: check its unit and its decimal point`); // prettier-ignore
+  const isShort = (price: number): boolean => price >= 1_000 && Number(price.toPrecision(3)) === price;
+  if (close.length >= SHORT_MIN && [open, high, low, close].every((prices) => prices.every(isShort)))
+    doubts.push(
+      'its prices are above 1000 and have at most three digits that are not 0: has a spreadsheet shortened them?',
+    );
+  return doubts;
 }

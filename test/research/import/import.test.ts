@@ -79,6 +79,40 @@ describe('an import', () => {
     });
   });
 
+  const walk = (prices: (n: number) => number, startOf = (n: number) => n): string =>
+    bars(
+      ...Array.from({ length: 40 }, (_, n) =>
+        bar(startOf(n), `${Array.from({ length: 4 }, () => prices(n)).join(',')},1`),
+      ),
+    );
+  const steady = (n: number): number => 30_000.25 + n;
+  it.each<readonly [string, string, RegExp | undefined]>([
+    ['nothing', walk(steady), undefined],
+    [
+      'times a second before a full bar',
+      walk(steady, (n) => n + 59 / 60),
+      /^its times are 1000 ms before a full bar, as those of closes are/u,
+    ],
+    ['times a millisecond before a full bar', walk(steady, (n) => n + 59_999 / 60_000), /are 1 ms before/u],
+    ['nothing in times in the middle of a bar', walk(steady, (n) => n + 0.5), undefined],
+    [
+      'a price in thousandths',
+      walk((n) => (n < 20 ? steady(n) : steady(n) / 1_000)),
+      /goes from 30019.25 to 30.02025 at 1970-01-01T00:20:00.000Z/u,
+    ],
+    [
+      'a thousandfold price',
+      walk((n) => (n === 20 ? steady(n) * 1_000 : steady(n))),
+      /goes from 30019.25 to 30020250 at/u,
+    ],
+    ['nothing in a crash by half', walk((n) => (n < 20 ? steady(n) : steady(n) / 2)), undefined],
+    ['prices of three digits', walk((n) => 30_000 + 100 * n), /at most three digits/u],
+    ['nothing in a low price of three digits', walk((n) => 3 + n / 100), undefined],
+  ])('suspects %s', async (_, text, doubt) => {
+    const { report } = await read(text);
+    expect(report.notes).toEqual(doubt === undefined ? [] : [expect.stringMatching(doubt)]);
+  });
+
   it('reports prices and volumes that lose digits, with the first line', async () => {
     const { tape, report } = await read(
       bars(bar(1), bar(2, '2,3,1,2.12345678901234567,1.12345678901234567'), bar(3)),

@@ -26,19 +26,6 @@ export interface Markets {
 }
 
 /**
- * Returns the distance of a portfolio from its targets: twice the value that would have to change hands, in cash. Without costs, a
- * trade that moves a currency towards its target, and not past it, never increases this distance.
- */
-export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, targets: Targets): Money {
-  let sum = NO_MONEY;
-  for (const [currency, worth] of worths) {
-    const target = targets.get(currency);
-    sum = add(sum, size(target === undefined ? worth : subtract(worth, scale(value, target))));
-  }
-  return sum;
-}
-
-/**
  * Cuts trades that were decided at earlier prices, based on the current prices. A trade that would take the portfolio
  * further from its targets goes no further than its currency's target. Trades in a bridging currency are not cut,
  * because a later trade may pay with it.

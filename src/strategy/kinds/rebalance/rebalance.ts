@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { add, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
-import type { Ratio } from '../../../core/money.ts';
 import {
   drifts,
   isOutside,
@@ -65,9 +64,7 @@ const params = z.lazy(() =>
     sells: z
       .boolean()
       .default(true)
-      .describe(
-        'false: nothing is sold. Once cash is above its target by more than drift_threshold, it buys what lacks most',
-      ),
+      .describe('false: nothing is sold; cash above its band buys what lacks most'),
     cash_buffer: amountOf(
       'Cash kept outside the portfolio: it is neither valued nor spent. If the account holds less, assets are sold',
     ).optional(),
@@ -180,9 +177,14 @@ export const rebalance = defineStrategy<Params, State>({
       if (was.legs.some(isSpreading)) return work(was, { plan, begunAt, view }, { at });
       const over = endOf(plan, begunAt);
       if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
+      const usual = idle(plan, begunAt, pauseUntil(plan, at));
+      const portfolio = { at, view, targets: targetsOf(plan), basis: basisOf(plan) };
       const skip = (reason: Reason, note?: string): Step<State> => ({
         state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
-        waits: idle(plan, begunAt, pauseUntil(plan, at)),
+        // A weight that no purchase moves would end the usual wait again and again.
+        waits: plan.sells
+          ? usual
+          : usual.flatMap((wait) => (wait.on === 'drift' ? sooner(plan, { times: 1 }, portfolio) : wait)),
         reason,
         note,
       });
@@ -205,13 +207,7 @@ export const rebalance = defineStrategy<Params, State>({
       const decided = decide(plan, view);
       if ('reason' in decided) {
         const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
-        if (!isFine) return fail(decided.reason, decided.note);
-        const skipped = skip(decided.reason, decided.note);
-        if (plan.sells || schedule !== undefined || decided.isOutside !== true) return skipped;
-        // A weight that no purchase moves would end the usual wait again and again.
-        const waits = skipped.waits.filter(({ on }) => on !== 'drift');
-        const portfolio = { at, view, targets: targetsOf(plan), basis: basisOf(plan) };
-        return { ...skipped, waits: [...waits, ...sooner(plan, { times: 1 }, portfolio)] };
+        return (isFine ? skip : fail)(decided.reason, decided.note);
       }
       const decisions = was.decisions + 1;
       const legs = decided.legs.map((trade) =>
@@ -268,12 +264,7 @@ function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
 
 type Decision =
   | { readonly legs: readonly Trade[]; readonly capped: boolean }
-  | {
-      readonly reason: Reason;
-      readonly note?: string;
-      /** Whether a weight is outside its band although nothing can be traded. */
-      readonly isOutside?: boolean;
-    };
+  | { readonly reason: Reason; readonly note?: string };
 
 /** Values the portfolio, checks the value against the venue's valuation, and computes the trades. */
 function decide(plan: Params, view: View): Decision {
@@ -287,12 +278,14 @@ function decide(plan: Params, view: View): Decision {
   if (guard !== undefined) return guard;
 
   const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
-  const all = (): ReadonlyMap<string, Ratio> => drifts(valued.weights, targets, plan.drift_type);
   const figures = (): string =>
-    [...all()].map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`).join(', ');
-  const isOut = isOutside(valued, targets, band);
-  const isDue = isOut && (plan.sells || all().get(plan.cash)?.gt(band.threshold) === true);
-  if (!isDue) return { reason: 'inside_band', note: figures(), isOutside: isOut };
+    [...drifts(valued.weights, targets, plan.drift_type)]
+      .map(([currency, drift]) => `${currency} ${drift.times(100).toFixed(3)} %`)
+      .join(', ');
+  const isDue = plan.sells
+    ? isOutside(valued, targets, band)
+    : drifts(valued.weights, targets, plan.drift_type).get(plan.cash)?.gt(band.threshold) === true;
+  if (!isDue) return { reason: 'inside_band', note: figures() };
   const result = tradesFor({
     valued,
     targets,
@@ -305,7 +298,7 @@ function decide(plan: Params, view: View): Decision {
     turnoverMax: plan.max_turnover === undefined ? undefined : ratio(plan.max_turnover),
     market: (asset) => marketOf(asset, basis, view),
   });
-  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures(), isOutside: true };
+  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures() };
   return { legs: result.trades, capped: result.capped };
 }
 
