@@ -79,7 +79,8 @@ const placesOf = (dist: string, folder: string): Plugin => ({
 const otherCommands: Plugin = {
   name: 'other commands',
   resolveId(id, importer) {
-    const isCommand = importer !== undefined && basename(importer) === 'groups.js' && id.endsWith('-cli.js');
+    const isCommand =
+      importer !== undefined && basename(importer) === 'groups.js' && /^\.\.\/commands\/|-cli\.js$/u.test(id);
     return isCommand && id !== './backtest-cli.js' ? { id: `not-bundled:${id}`, external: true } : undefined;
   },
 };

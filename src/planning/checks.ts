@@ -122,17 +122,16 @@ function endOf({ id, finished, times }: PlannedStrategy): readonly Check[] {
 }
 
 /** The reason why a slice trades less than its size, with its figures. */
-export function reasonOf({ reason, detail, cuts }: PlannedSlice): {
+export function reasonOf({ reason = 'deadline', detail = '', cuts, traded }: PlannedSlice): {
   readonly reason: Reason;
   readonly detail: string;
 } {
-  const cut = [...cuts].find(([code]) => !PIECES.has(code));
+  // What cut an order says more than what then refused the remainder.
+  const cut = traded.isZero() ? undefined : [...cuts].find(([code]) => !PIECES.has(code));
+  if (cut !== undefined) return { reason: cut[0], detail: cut[1] };
   // A size that a cut takes below the minimum names the cut.
-  const [, code = '', figures = ''] = /; (\w+) (limit=.*)$/u.exec(detail ?? '') ?? [];
-  if (isReason(code)) return { reason: code, detail: figures };
-  if (reason !== undefined && (cut === undefined || reason !== 'deadline'))
-    return { reason, detail: detail ?? '' };
-  return cut === undefined ? { reason: 'deadline', detail: '' } : { reason: cut[0], detail: cut[1] };
+  const [, code = '', figures = ''] = /; (\w+) (limit=.*)$/u.exec(detail) ?? [];
+  return isReason(code) ? { reason: code, detail: figures } : { reason, detail };
 }
 
 function shortOf({ id, slices }: PlannedStrategy): readonly Check[] {

@@ -111,7 +111,7 @@ export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehears
     from,
     until,
     strategies,
-    policy: policyOf(setup, unpriced),
+    policy: policyOf(setup, unpriced, amountPairs(strategies)),
     model,
     holdings: 'missing' in facts.funds ? plenty(pairs) : facts.funds.balances,
     seed: 'plan',
@@ -175,10 +175,23 @@ function plenty(pairs: ReadonlySet<string>): ReadonlyMap<string, Quantity> {
   return new Map(['usd', ...currencies].map((currency) => [currency, quantity(PLENTY)]));
 }
 
+/** Pairs in which some strategy does not trade a stated quantity. */
+const amountPairs = (strategies: readonly StrategySource[]): ReadonlySet<string> =>
+  new Set(
+    strategies
+      .filter(({ document }) => !('total_quantity' in document || 'each_quantity' in document))
+      .flatMap(({ bound }) => bound.pairs),
+  );
+
 /** Approvals are stated, not awaited. What depends on an unknown account or price is not checked. */
-function policyOf({ policy, facts }: RehearsalSetup, unpriced: ReadonlySet<string>): DeskSettings {
+function policyOf(
+  { policy, facts }: RehearsalSetup,
+  unpriced: ReadonlySet<string>,
+  byAmount: ReadonlySet<string>,
+): DeskSettings {
   const { limits } = policy;
-  const isKnown = ([pair]: readonly [string, unknown]): boolean => !unpriced.has(pair);
+  // An amount has no quantity without a price.
+  const isKnown = ([pair]: readonly [string, unknown]): boolean => !unpriced.has(pair) || !byAmount.has(pair);
   const known: DeskSettings = {
     ...policy,
     approvals: undefined,

@@ -151,6 +151,19 @@ describe('tranche plan', () => {
     expectCheck(await aDesk({ strategies: small }).plan('--json'), 'minimum', ['refused', says]);
   });
 
+  it('trades on credit up to its limit, and notes the debt with the price at which the venue settles', async () => {
+    const planned = async (most: number): Promise<Ran> => await aDesk({
+      strategies: twap(),
+      config: `mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9" }\npts: { use: when_enabled, max_credit: { amount: "${most}", currency: usd } }\n`,
+    }).plan('--json', '--offline', '--holdings', 'usd=40000', '--price', 'btcusd=60000');
+    const within = await planned(30_000);
+    expectRan(within, 0);
+    expectCheck(within, 'settlement', ['note', /^a debt of 20037\.36 usd is left .* with btc below 22041 usd/u]);
+    const beyond = await planned(15_000);
+    expectCheck(beyond, 'funds', ['refused']);
+    expect(dataOf(beyond).strategies[0]?.slots[3]?.['cuts']).toContain('pts_credit');
+  }); // prettier-ignore
+
   it('counts the proceeds of an earlier sale', async () => {
     const sell = twap().replace('id: one', 'id: two').replace('side: buy', 'side: sell').replace('09:00:00[', '08:00:00[');
     const funds = async (strategies: string): Promise<Ran> => await aDesk({ strategies }).plan('--json', '--holdings', 'usd=1500,btc=1');
@@ -229,7 +242,7 @@ ${over}`;
   });
 
   it('is refused by the limits, and trades nothing inside its band', async () => {
-    expectCheck(await planned('1000'), 'limits', ['refused', 'max_order_notional 1000']);
+    expectCheck(await planned('1000'), 'limits', ['refused', 'limit=40 pieces of at most 0.0196 btc']);
     expectCheck(await planned('100000', '', '90000'), 'day', ['refused']);
     const within = ['--offline', '--holdings', 'usd=25,btc=0.0005,eth=0.02', '--price', 'btcusd=50000', '--price', 'ethusd=2500']; // prettier-ignore
     const ran = await planned('100000', "schedule: { cron: '30 12 * * *' }\n", '1000000', within);

@@ -3,7 +3,6 @@ import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/text/escape.ts';
 import { after, DAY_MS } from '../../core/time.ts';
 import { rehearse } from '../../planning/rehearse.ts';
-import type { KnownState } from '../../planning/rehearse.ts';
 import { planData, planOf, planWords } from '../../planning/wording.ts';
 import { readConfig } from '../config/config.ts';
 import type { Mode } from '../config/config.ts';
@@ -57,12 +56,17 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
   const facts = await findFacts(config, pairsOf(strategies, config), options);
   for (const notice of facts.notices) io.stderr.write(`note: ${notice}\n`);
+  const state = readJournalState(config.journal, (why) =>
+    io.stderr.write(
+      `note: the journal cannot be read, so the plan assumes that no strategy has started: ${forTerminal(why)}\n`,
+    ),
+  );
   const setup = rehearsalOf(config, {
     strategies,
     facts,
     from,
     until: after(from, days * DAY_MS),
-    state: stateOf(config.journal, io),
+    state,
   });
   const planned = planOf(rehearse(setup), {
     days,
@@ -74,19 +78,6 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(planned)))}\n`);
   else io.stdout.write(planWords(planned, { isBrief: options.brief ?? false }));
   return planned.isFeasible ? 0 : exitCodes.config;
-}
-
-/** Folds the config's journal. If it cannot be read, the plan assumes that no strategy has started. */
-function stateOf(journal: string, io: PlanIo): KnownState | undefined {
-  try {
-    return readJournalState(journal);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unknown';
-    io.stderr.write(
-      `note: the journal cannot be read, so the plan assumes that no strategy has started: ${forTerminal(why)}\n`,
-    );
-    return undefined;
-  }
 }
 
 function daysOf(days: number | undefined): number {

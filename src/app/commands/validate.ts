@@ -9,7 +9,6 @@ import type { Config, Mode } from '../config/config.ts';
 import { shownPath } from '../config/files.ts';
 import { formatProblems } from '../config/problems.ts';
 import type { FileProblem } from '../config/problems.ts';
-import type { KnownState } from '../../planning/rehearse.ts';
 import { faultWords, standingFaults } from '../strategies/feasibility.ts';
 import { readJournalState } from '../strategies/journal-state.ts';
 import { checkModuleTypes } from '../strategies/module-types.ts';
@@ -86,7 +85,7 @@ function infeasible(
   { now, cwd }: CommandIo,
 ): readonly FileProblem[] {
   if (config === undefined) return [];
-  return standingFaults({ config, strategies, now, state: stateIn(config.journal) }).map((fault) => {
+  return standingFaults({ config, strategies, now, state: readJournalState(config.journal) }).map((fault) => {
     const one = strategies.find(({ id }) => id === fault.strategy);
     const place = one === undefined ? { file: shownPath(config.file, cwd), line: 1 } : one;
     return {
@@ -98,15 +97,6 @@ function infeasible(
       excerpt: '',
     };
   });
-}
-
-/** Reads the journal; `undefined` for an unreadable one, which the commands that need a journal report. */
-function stateIn(journal: string): KnownState | undefined {
-  try {
-    return readJournalState(journal);
-  } catch {
-    return undefined;
-  }
 }
 
 /** A checked strategy, for people and scripts. Times are UTC, ISO 8601. */

@@ -134,7 +134,9 @@ async function plannedSlices(desk: Desk, config: Config, query: Spanned): Promis
   if (strategy === undefined || parent !== undefined || !desk.strategies.sources.has(strategy)) return [];
   const horizon = until ?? later(desk.ports.clock.wall(), HORIZON_MS);
   const { rehearsedDesk } = await import('./desk-plan.ts');
-  const { strategies } = listingOf(await rehearsedDesk(desk, config, { strategy, until: horizon, slicesMax: PLANNED_MAX }));
+  const { strategies } = listingOf(
+    await rehearsedDesk(desk, config, { strategy, until: horizon, slicesMax: PLANNED_MAX }),
+  );
   return strategies
     .flatMap(({ slices }) => slices)
     .filter(({ at }) => since === undefined || at >= since)
