@@ -66,7 +66,6 @@ const twap = (slices: number, seconds: number): object => ({
   total_quantity: { amount: `${slices / 10}`, currency: 'btc' },
   duration: `PT${seconds}S`,
   slices,
-  catch_up: 'extend',
 });
 
 describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, () => {
@@ -143,7 +142,7 @@ describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, 
     const config = readFileSync(join(compose, 'desk.yaml'), 'utf8')
       .replace('  collar_bps', '  max_executions_per_minute: 100\n  collar_bps')
       .replace('${VENUE_TOKEN}', 'simulated-desk-token'); // oxlint-disable-line no-template-curly-in-string -- YAML
-    const volume = aVolume(config, { btc: twap(20, 20) });
+    const volume = aVolume(config, { btc: twap(20, 60) });
     const first = run(unpacked(), volume, [...image.Cmd, '--json'], venue);
     await first.event('fill', { count: 2 });
     process.kill(firstOf(first), image.StopSignal);
@@ -166,7 +165,8 @@ describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, 
     expect((await told.ended()).code).toBe(0);
     const bodies = jsonLines(told.stdout).map(({ body }) => body as Readonly<Record<string, string>>);
     const fills = bodies.filter(({ kind }) => kind === 'fill');
-    expect(fills).toHaveLength(20);
+    expect(fills.length).toBeGreaterThan(first.eventsOf('fill').length);
+    expect(new Set(fills.map(({ slice }) => slice)).size).toBe(fills.length);
     expect(bodies.filter(({ kind }) => kind === 'started').map(({ version }) => version)).toEqual([
       expect.not.stringMatching('9.9.9'),
       '9.9.9',
