@@ -6,6 +6,7 @@ import type { Wait } from '../core/wake.ts';
 import type { ParentProgress } from '../strategy/kernel.ts';
 import { checksOf, figure, isFeasible, reasonOf } from './checks.ts';
 import type { Check, CheckOptions } from './checks.ts';
+import { ordersAYear } from '../strategy/kinds/rebalance/rebalance-orders.ts';
 import { isShort, listingOf, paidFor } from './listing.ts';
 import type { Listing, PlannedSlice, PlannedStrategy } from './listing.ts';
 import type { Rehearsal } from './rehearse.ts';
@@ -154,19 +155,15 @@ function waitWords(wait: Wait, progress: ParentProgress | undefined): readonly s
 /** Volatility for the frequency of rebalancing, a year. */
 const VOLATILITY = 0.6;
 
-/**
- * How often a band is left, if each rebalancing returns to the target: the log-odds of a weight are a Brownian motion,
- * which leaves (−A, B) after A·B/σ² on average.
- */
+/** How often a band is left, if each rebalancing returns to the target. */
 function bandWords({ targets, cash, threshold, driftType }: Wait & { readonly on: 'drift' }): string {
-  const odds = (weight: number): number => Math.log(weight / (1 - weight));
   const perYear = Object.entries(targets)
     .filter(([currency]) => currency !== cash)
     .map(([, target]) => {
       const weight = Number(target);
-      const band = Number(threshold) * (driftType === 'relative' ? weight : 1);
-      if (weight - band <= 0 || weight + band >= 1) return 0;
-      return VOLATILITY ** 2 / ((odds(weight) - odds(weight - band)) * (odds(weight + band) - odds(weight)));
+      const halfWidth = Number(threshold) * (driftType === 'relative' ? weight : 1);
+      if (weight - halfWidth <= 0 || weight + halfWidth >= 1) return 0;
+      return ordersAYear({ weight, halfWidth, volatility: VOLATILITY, rebalanceTo: 'target' });
     });
   const most = Math.max(0, ...perYear);
   if (most === 0) return '';

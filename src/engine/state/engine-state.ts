@@ -188,11 +188,8 @@ export class EngineState {
         this.rows.tie(body.client_order_id, body.order_ids ?? []);
         if (body.result === 'doubt') {
           const { reason, proof } = body;
-          about.doubt = {
-            since: about.doubt?.since ?? at,
-            reason,
-            ...(proof === undefined ? {} : { proof }),
-          };
+          const since = about.doubt?.since ?? at;
+          about.doubt = { since, reason, ...(proof === undefined ? {} : { proof }) };
         } else {
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
           this.#close(body.client_order_id, hasLeft ? at : undefined);
