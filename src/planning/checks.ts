@@ -31,6 +31,8 @@ export interface Check {
   readonly verdict: 'ok' | 'note' | 'refused' | 'not_done';
   /** Omitted: it concerns all strategies together. */
   readonly strategy?: string | undefined;
+  /** Why the desk refuses, if it has one reason. */
+  readonly reason?: Reason | undefined;
   readonly says: string;
   /** What would help. */
   readonly fix?: string | undefined;
@@ -82,6 +84,21 @@ const ABOUT: Partial<Record<Reason, About>> = {
   below_min_trade: PRICE,
   shutdown: PRICE,
 };
+/** Reasons that the documents and the limits determine, whatever the venue, the market and the account do. */
+const CERTAIN: ReadonlySet<Reason | undefined> = new Set([
+  'invalid_plan',
+  'below_minimum',
+  'order_size',
+  'day_limit',
+  'repeated_execution',
+  'parent_cap',
+  'restricted_hours',
+  'not_allowed',
+  'selling_off',
+]);
+/** Whether a refusal needs neither prices nor funds nor an answer of the venue. */
+export const isCertain = ({ verdict, reason }: Check): boolean =>
+  verdict === 'refused' && CERTAIN.has(reason);
 /** Consequences of a halt or a pause, which has its own line. */
 const FOLLOWS: ReadonlySet<Reason | undefined> = new Set(['halted', 'paused']);
 /** Cuts after which the rest of the slice follows in other orders. */
@@ -104,6 +121,7 @@ export function refusalsOf({ strategies, controls }: Listing): readonly Check[] 
         check: about?.check ?? 'limits',
         verdict: 'refused',
         strategy: body.state === 'halted' ? undefined : strategy,
+        reason: isReason(code) ? code : undefined,
         says,
         fix: about?.fix,
       };
@@ -114,11 +132,19 @@ export function refusalsOf({ strategies, controls }: Listing): readonly Check[] 
 /** A strategy that ended because it cannot run at all. */
 function endOf({ id, finished, times }: PlannedStrategy): readonly Check[] {
   if (finished?.reason === 'invalid_plan')
-    return [{ ...MINIMUM, verdict: 'refused', strategy: id, says: finished.note }];
+    return [{ ...MINIMUM, verdict: 'refused', strategy: id, reason: 'invalid_plan', says: finished.note }];
   const failed = times.find(({ why }) => why?.startsWith('strategy_failed') === true);
   return failed === undefined
     ? []
-    : [{ check: 'limits', verdict: 'refused', strategy: id, says: failed.why ?? '' }];
+    : [
+        {
+          check: 'limits',
+          verdict: 'refused',
+          strategy: id,
+          reason: 'strategy_failed',
+          says: failed.why ?? '',
+        },
+      ];
 }
 
 /** The reason why a slice trades less than its size, with its figures. */
@@ -149,6 +175,7 @@ function shortOf({ id, slices }: PlannedStrategy): readonly Check[] {
           check,
           verdict: check === 'price' ? 'note' : 'refused',
           strategy: id,
+          reason,
           says: `${count} ${what}, first at ${isoOf(first.at)}: ${reasons[reason]}${detail === '' ? '' : ` (${detail})`}`,
           fix,
         },

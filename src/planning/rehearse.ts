@@ -77,6 +77,8 @@ export interface Rehearsal {
  * quote currency count as they are.
  */
 const UNKNOWN_PRICE = price('0.000000001');
+/** Decimals of the most precise currency of a venue. */
+const PRECISION_MAX = 18;
 const PLENTY = `1${'0'.repeat(24)}`;
 /** Half spread and impact of a million, basis points, where neither the venue nor the config states them. */
 export const COST = { halfSpreadBps: 5, impactBps: 10 };
@@ -95,10 +97,11 @@ export function rehearse(setup: RehearsalSetup): Rehearsal {
 
 /** The same in parts, between which the process may do other work. @throws OperatorError */
 export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehearsal> {
-  const { facts, from, until, currencies, state, slicesMax = Infinity } = setup;
+  const { facts, from, until, state, slicesMax = Infinity } = setup;
   const strategies = setup.strategies.filter(({ bound }) => !bound.runsCode);
   const pairs = new Set([...setup.pairs, ...facts.prices.keys()]);
   const unpriced = new Set([...pairs].filter((pair) => !facts.prices.has(pair)));
+  const byAmount = amountPairs(strategies);
   const records: StoredRecord[] = [];
   const journal = backtestJournal();
   const model = modelOf(setup);
@@ -111,11 +114,11 @@ export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehears
     from,
     until,
     strategies,
-    policy: policyOf(setup, unpriced, amountPairs(strategies)),
+    policy: policyOf(setup, unpriced, byAmount),
     model,
     holdings: 'missing' in facts.funds ? plenty(pairs) : facts.funds.balances,
     seed: 'plan',
-    currencies,
+    currencies: currenciesFor(setup, unpriced, byAmount),
     journal,
     // Prices never change, so no wait for one is met later.
     nextPossible: () => undefined,
@@ -129,12 +132,13 @@ export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehears
     },
   });
   if (state !== undefined) continueFrom(running.desk.state, state, strategies);
-  const isCut = (): boolean => cutAt !== undefined;
+  // What else happens at that time, such as a halt, is still recorded.
+  const isCut = (): boolean => cutAt !== undefined && running.clock.wall() > cutAt;
   for (let part = 1; part < PARTS && !isCut(); part++) {
-    if (running.run(instant(from + Math.round(((until - from) * part) / PARTS)))) break;
+    if (running.run(instant(from + Math.round(((until - from) * part) / PARTS)), isCut)) break;
     yield;
   }
-  if (!isCut()) running.run();
+  if (!isCut()) running.run(undefined, isCut);
   return { setup, desk: running.desk, model, records, unpriced, cutAt };
 }
 
@@ -167,6 +171,28 @@ function fallback(pair: string, strategies: readonly StrategySource[]): Price {
     lowest ??
     sells?.reduce<Price | undefined>((a, b) => (a?.gt(b) === true ? a : b), undefined) ??
     UNKNOWN_PRICE
+  );
+}
+
+/** A quote currency that no size depends on gets enough decimals for amounts at the price of an unpriced pair. */
+function currenciesFor(
+  { currencies = {}, pairs }: RehearsalSetup,
+  unpriced: ReadonlySet<string>,
+  byAmount: ReadonlySet<string>,
+): RehearsalSetup['currencies'] {
+  const names = Object.keys(currencies);
+  const sized = new Set(
+    pairs.flatMap((pair) => {
+      const { base, quote } = sidesOf(pair, names);
+      return byAmount.has(pair) ? [base, quote] : [base];
+    }),
+  );
+  const fine = new Set([...unpriced].map((pair) => sidesOf(pair, names).quote));
+  return Object.fromEntries(
+    Object.entries(currencies).map(([name, settings]) => [
+      name,
+      fine.has(name) && !sized.has(name) ? { ...settings, precision: PRECISION_MAX } : settings,
+    ]),
   );
 }
 

@@ -74,3 +74,59 @@ describe('strategies infeasible with any balances', () => {
     expect(judged(aDesk(fields))).toMatchObject({ code: 0, err: '' });
   });
 });
+
+/** A live desk whose venue was not contacted. */
+const live = (pacing: string, strategy: string): string =>
+  aFolder({
+    'desk.yaml': `
+desk: main
+mode: live
+venue: { base_url: 'https://venue.example', token_file: ./token }
+controls:
+  max_order_notional: { amount: '1000000', currency: usd }
+  max_day_notional: { amount: '100000000', currency: usd }
+  max_executions_per_minute: 10000
+  max_executions_per_parent: 10000
+  collar_bps: 100
+  max_drift_bps: 100
+  max_shortfall_bps: 100
+  max_order_quantity: { btcusd: '100', ethusd: '100', ethbtc: '100' }
+  pairs: [btcusd, ethusd, ethbtc]
+  sides: [buy]
+pacing: ${pacing}
+journal: 'sqlite:./journal.db'
+strategies: ./one.yaml
+`,
+    'one.yaml': strategy,
+    token: 'secret-token',
+  });
+
+describe('strategies that the market or the venue may allow', () => {
+  const fields = (pair: string, amount: string, currency: string, slices: number): string => `
+id: one
+kind: twap
+pair: ${pair}
+side: buy
+total_quantity: { amount: '${amount}', currency: ${currency} }
+duration: PT10M
+slices: ${slices}
+`;
+  it.each([
+    [
+      'more slices a second than ten',
+      '{ quotes_per_second: 500, orders_per_second: 60 }',
+      ['btcusd', '7.2', 'btc', 12_000],
+    ],
+    ['more slices a second than the pacing', '{ quotes_per_second: 1 }', ['btcusd', '7.2', 'btc', 1_800]],
+    ['small slices of an unpriced pair', '{}', ['ethusd', '0.002', 'eth', 2]],
+    ['small slices of a pair of coins', '{}', ['ethbtc', '0.00002', 'eth', 20]],
+  ] as const)('are not refused: %s', (_, pacing, [pair, amount, currency, slices]) => {
+    const cwd = live(pacing, fields(pair, amount, currency, slices));
+    expect(judged(cwd)).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('are refused by a limit that holds at any price', () => {
+    const cwd = live('{}', fields('ethusd', '2000', 'eth', 2));
+    expectRan(judged(cwd), 78, /max_order_quantity/u);
+  });
+});

@@ -3,7 +3,7 @@ import { pairsOfRate } from '../../core/rates.ts';
 import { sidesOf } from '../../core/pairs.ts';
 import { after, DAY_MS, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { refusalsOf } from '../../planning/checks.ts';
+import { isCertain, refusalsOf } from '../../planning/checks.ts';
 import type { Check } from '../../planning/checks.ts';
 import { listingOf } from '../../planning/listing.ts';
 import { rehearse, rehearsing } from '../../planning/rehearse.ts';
@@ -139,7 +139,7 @@ function standingSetup({ config, strategies, now, state }: Standing): RehearsalS
 }
 
 const faultsIn = (rehearsal: Rehearsal): readonly Check[] =>
-  refusalsOf(listingOf(rehearsal)).filter(({ verdict }) => verdict === 'refused');
+  refusalsOf(listingOf(rehearsal)).filter(isCertain);
 
 /** Whether the document alone determines when the strategy trades how much. */
 function isSized(

@@ -70,10 +70,10 @@ export class VirtualClock implements Clock, SchedulerLike {
   }
 
   /**
-   * Runs everything due until nothing is left, or until `end`; the clock then shows `end`. Returns the number of
-   * actions.
+   * Runs everything due until nothing is left, or until `end`; the clock then shows `end`. Stops early once `isEnough`.
+   * Returns the number of actions.
    */
-  run(end: Instant = instant(Number.POSITIVE_INFINITY)): number {
+  run(end: Instant = instant(Number.POSITIVE_INFINITY), isEnough?: () => boolean): number {
     let ran = 0;
     for (;;) {
       const next = this.#heap[0];
@@ -83,6 +83,7 @@ export class VirtualClock implements Clock, SchedulerLike {
       this.#now = Math.max(this.#now, next.due);
       next.run();
       ran++;
+      if (isEnough?.() === true) return ran;
     }
     if (Number.isFinite(end)) this.#now = Math.max(this.#now, end);
     return ran;

@@ -227,6 +227,7 @@ export const plan = z.strictObject({
       check: z.string(),
       verdict: z.string(),
       strategy: z.string().optional(),
+      reason: z.string().optional(),
       says: z.string(),
       fix: z.string().optional(),
     }),

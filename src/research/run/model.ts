@@ -200,6 +200,8 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
     lastLookBps: model.lastLookBps,
     cancelProbability: model.rejectedShare,
     feeBps: model.feeBps,
+    // The pacing of the desk states what the venue allows.
+    limits: { enforced: false },
     pts: model.pts,
   });
 }

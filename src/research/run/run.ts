@@ -82,7 +82,7 @@ export interface Backtest {
    *
    * @throws the error that ended the desk: `OperatorError` for a strategy that cannot run, otherwise a bug.
    */
-  run(until?: Instant): boolean;
+  run(until?: Instant, isEnough?: () => boolean): boolean;
 }
 
 /** Prepares a backtest. @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be split. */
@@ -143,8 +143,8 @@ export function backtest(setup: BacktestSetup): Backtest {
     clock,
     exchange,
     valueAt: (moment) => valueAt(exchange, moment),
-    run(to) {
-      const isOver = run(to);
+    run(to, isEnough) {
+      const isOver = run(to, isEnough);
       // Interest is charged until then, even if the desk ended before.
       if (isOver) exchange.advance(until);
       return isOver;
@@ -192,7 +192,7 @@ function runner(
     failure: undefined,
   };
   let isBegun = false;
-  return (until) => {
+  return (until, isEnough) => {
     if (!isBegun) {
       isBegun = true;
       runDesk(desk, options).subscribe({
@@ -204,7 +204,7 @@ function runner(
         },
       });
     }
-    if (!seen.isOver && seen.failure === undefined) clock.run(until);
+    if (!seen.isOver && seen.failure === undefined) clock.run(until, isEnough);
     if (seen.failure !== undefined) throw seen.failure.error;
     return seen.isOver;
   };
