@@ -14,6 +14,9 @@ import { presetModel } from '../research/run/model.ts';
 import type { ExecutionModel } from '../research/run/model.ts';
 import { backtest } from '../research/run/run.ts';
 import type { Backtest, BacktestSetup } from '../research/run/run.ts';
+import { builtIn } from '../simulator/exchange/listing.ts';
+import { pricedInUsd } from '../simulator/exchange/priced.ts';
+import type { CurrencyOptions } from '../simulator/options/options.ts';
 import { tapeOf } from '../research/tape/tape.ts';
 import type { Tape } from '../research/tape/tape.ts';
 
@@ -54,8 +57,8 @@ export interface RehearsalSetup {
   readonly state?: KnownState | undefined;
   /** What differs from a venue that fills everything at `COST`: in paper mode the settings of the simulated venue. */
   readonly model?: Partial<ExecutionModel> | undefined;
-  /** Currencies of the venue. */
-  readonly currencies: BacktestSetup['currencies'];
+  /** Settings of the venue's currencies, if known. */
+  readonly currencies?: BacktestSetup['currencies'];
   /** Number of decided slices after which the rehearsal ends; default: no limit. */
   readonly slicesMax?: number | undefined;
 }
@@ -118,7 +121,7 @@ export function* rehearsing(setup: RehearsalSetup): Generator<undefined, Rehears
     model,
     holdings: 'missing' in facts.funds ? plenty(pairs) : facts.funds.balances,
     seed: 'plan',
-    currencies: currenciesFor(setup, unpriced, byAmount),
+    currencies: currenciesOf(setup, [...pairs], byAmount),
     journal,
     // Prices never change, so no wait for one is met later.
     nextPossible: () => undefined,
@@ -174,25 +177,40 @@ function fallback(pair: string, strategies: readonly StrategySource[]): Price {
   );
 }
 
-/** A quote currency that no size depends on gets enough decimals for amounts at the price of an unpriced pair. */
-function currenciesFor(
-  { currencies = {}, pairs }: RehearsalSetup,
-  unpriced: ReadonlySet<string>,
+/**
+ * Currencies of the venue, of the pairs and of the account: with the decimals that the venue stated, and with some value
+ * in usd, which a plan does not use. A quote currency on which no size depends has enough decimals for an amount at the
+ * price of an unpriced pair.
+ */
+function currenciesOf(
+  { currencies = {}, facts }: RehearsalSetup,
+  pairs: readonly string[],
   byAmount: ReadonlySet<string>,
 ): RehearsalSetup['currencies'] {
-  const names = Object.keys(currencies);
+  const { funds, precisions, prices } = facts;
+  const known = new Set([...Object.keys(currencies), ...precisions.keys()]);
+  const sides = pairs.map((pair) => ({ pair, ...sidesOf(pair, known) }));
+  const held = 'missing' in funds ? [] : funds.balances.keys();
+  const names = [...known, ...held, ...sides.flatMap(({ base, quote }) => [base, quote])];
+  const valued = pricedInUsd(currencies, pairs);
   const sized = new Set(
-    pairs.flatMap((pair) => {
-      const { base, quote } = sidesOf(pair, names);
-      return byAmount.has(pair) ? [base, quote] : [base];
-    }),
+    sides.flatMap(({ pair, base, quote }) => (byAmount.has(pair) ? [base, quote] : base)),
   );
-  const fine = new Set([...unpriced].map((pair) => sidesOf(pair, names).quote));
+  const rough = new Set(sides.flatMap(({ pair, quote }) => (prices.has(pair) ? [] : quote)));
+  const settingsOf = (name: string): CurrencyOptions => {
+    const precision = precisions.get(name);
+    return {
+      canDeposit: true,
+      canWithdraw: true,
+      ...builtIn(name),
+      ...currencies[name],
+      ...(precision === undefined ? {} : { precision }),
+      ...(rough.has(name) && !sized.has(name) ? { precision: PRECISION_MAX } : {}),
+      ...(valued.has(name) ? {} : { usdRate: '1' }),
+    };
+  };
   return Object.fromEntries(
-    Object.entries(currencies).map(([name, settings]) => [
-      name,
-      fine.has(name) && !sized.has(name) ? { ...settings, precision: PRECISION_MAX } : settings,
-    ]),
+    names.filter((name) => name !== undefined).map((name) => [name, settingsOf(name)]),
   );
 }
 

@@ -4,6 +4,7 @@ import type { StatedRate, StatedRates } from '../../core/rates.ts';
 import { sidesOf } from '../../core/pairs.ts';
 import { noRate } from '../../engine/market/conversion-rates.ts';
 import { builtIn } from '../../simulator/exchange/listing.ts';
+import { pricedInUsd } from '../../simulator/exchange/priced.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
 import type { Config } from './config.ts';
 
@@ -34,23 +35,6 @@ export function simulatedCurrencies({
     return [[currency, { ...settings, usdRate: usd.toFixed() }] as const];
   });
   return { ...simulated.currencies, ...Object.fromEntries(stated) };
-}
-
-/** Returns the currencies that pairs connect to usd or to a currency with a stated rate. */
-export function pricedInUsd(
-  currencies: Readonly<Record<string, CurrencyOptions>>,
-  pairs: readonly string[],
-): ReadonlySet<string> {
-  const names = Object.keys(currencies);
-  const rated = names.filter((name) => currencies[name]?.usdRate !== undefined);
-  const valued = new Set(['usd', ...rated]);
-  const sides = pairs.map((pair) => sidesOf(pair, names));
-  for (const known of valued)
-    for (const { base, quote } of sides) {
-      if (quote === known && base !== undefined) valued.add(base);
-      if (base === known && quote !== undefined) valued.add(quote);
-    }
-  return valued;
 }
 
 /**

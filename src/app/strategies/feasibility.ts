@@ -1,18 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { pairsOfRate } from '../../core/rates.ts';
-import { sidesOf } from '../../core/pairs.ts';
 import { after, DAY_MS, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { isCertain, refusalsOf } from '../../planning/checks.ts';
 import type { Check } from '../../planning/checks.ts';
 import { listingOf } from '../../planning/listing.ts';
 import { rehearse, rehearsing } from '../../planning/rehearse.ts';
-import type { Facts, KnownState, Rehearsal, RehearsalSetup } from '../../planning/rehearse.ts';
+import type { KnownState, Rehearsal, RehearsalSetup } from '../../planning/rehearse.ts';
 import type { StrategySource } from '../../engine/state/strategy-source.ts';
-import { builtIn } from '../../simulator/exchange/listing.ts';
 import type { Config } from '../config/config.ts';
 import { deskSettingsOf } from '../config/desk-settings.ts';
-import { pricedInUsd, simulatedCurrencies, statedRates } from '../config/rates.ts';
+import { simulatedCurrencies, statedRates } from '../config/rates.ts';
 import { knownBeforehand } from '../connect/plan-facts.ts';
 import { worldOf } from './strategies.ts';
 
@@ -28,7 +26,7 @@ export function rehearsalOf(
     pairs,
     policy: deskSettingsOf(config, { configHash: 'plan', adoptFills: false }),
     ...(simulated === undefined
-      ? { currencies: currenciesOf(pairs, setup.facts) }
+      ? {}
       : {
           currencies: simulatedCurrencies(config),
           model: { pairs: simulated.pairs, pts: simulated.pts, feeBps: simulated.feeBps },
@@ -44,33 +42,6 @@ export async function rehearsed(setup: RehearsalSetup): Promise<Rehearsal> {
     if (part.done === true) return part.value;
     await turn();
   }
-}
-
-/** Currencies of a venue: with the decimals that it stated, and with some value in usd, which a plan does not use. */
-function currenciesOf(pairs: readonly string[], { precisions }: Facts): RehearsalSetup['currencies'] {
-  const names = new Set([
-    ...precisions.keys(),
-    ...pairs.flatMap((pair) => Object.values(sidesOf(pair, precisions.keys()))),
-  ]);
-  const valued = pricedInUsd({}, pairs);
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const { precision = builtIn(name).precision, fiat } = {
-        ...builtIn(name),
-        precision: precisions.get(name),
-      };
-      return [
-        name,
-        {
-          precision,
-          fiat,
-          canDeposit: true,
-          canWithdraw: true,
-          ...(valued.has(name) ? {} : { usdRate: '1' }),
-        },
-      ];
-    }),
-  );
 }
 
 /** Returns the pairs that strategies trade, and the pairs that convert their quote currencies into the currency of the limits. */
