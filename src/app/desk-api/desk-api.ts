@@ -298,9 +298,13 @@ function obey(desk: Desk, order: Order, send: (command: Command) => void): Maybe
     case 'stop':
     case 'approve':
     case 'reject':
-      return answered(desk, (answer) => {
-        send({ ...order, answer });
-      });
+      return answered(
+        desk,
+        (answer) => {
+          send({ ...order, answer });
+        },
+        order.do === 'reload' ? RELOAD_MS : undefined,
+      );
     case 'resolve':
       return resolve(desk, order, send);
   }
@@ -315,14 +319,18 @@ type MaybeLater = CommandAnswer | Promise<CommandAnswer>;
 
 /** Longest wait for a journal on another machine to have the records of a command. */
 const DURABLE_MS = 4_000;
+/** Longest wait for the desk to rehearse its new files. */
+const RELOAD_MS = 60_000;
 
 /**
  * Sends a command and returns its response. The engine responds in this tick if it accepts commands; with a journal
- * that several owners reach, it responds once the journal's server has the records.
+ * that several owners reach, it responds once the journal's server has the records. `withinMs`: longest wait for a command
+ * that takes longer.
  */
 export function answered(
   { ports }: Pick<Desk, 'ports'>,
   give: (answer: (answer: CommandAnswer) => void) => void,
+  withinMs = ports.journal.fence === undefined ? 0 : DURABLE_MS,
 ): MaybeLater {
   let told: CommandAnswer | undefined;
   const answer$ = new ReplaySubject<CommandAnswer>(1);
@@ -330,8 +338,8 @@ export function answered(
     told = answer;
     answer$.next(answer);
   });
-  if (told !== undefined || ports.journal.fence === undefined) return told ?? NOT_YET;
-  return firstValueFrom(race(answer$, timer(DURABLE_MS, ports.clock.scheduler).pipe(map(() => NOT_YET))));
+  if (told !== undefined || withinMs === 0) return told ?? NOT_YET;
+  return firstValueFrom(race(answer$, timer(withinMs, ports.clock.scheduler).pipe(map(() => NOT_YET))));
 }
 
 function resolve(
