@@ -56,6 +56,24 @@ describe('credit', () => {
     expect(bought(all)).toBe(4);
   });
 
+  const refusing =
+    (status: number): BenchOptions['wrap'] =>
+    (venue) => ({
+      ...venue,
+      creditMetrics: () =>
+        throwError(() => new VenueError({ code: 'refused', applied: 'no', attempt: 'risk metrics', status })),
+    });
+
+  it('is limited only by the desk if the venue has no route for it, as in its specification', () => {
+    expect(bought(leveragedDesk({ wrap: refusing(404) }))).toBe(4);
+    const creditMax = { currency: 'usd', amount: money('60000') };
+    const capped = leveragedDesk({ wrap: refusing(405), policy: { pts: { ...onCredit, creditMax } } });
+    expect(bought(capped)).toBeGreaterThan(1.9);
+    expect(capped.balance('usd')).toBeGreaterThanOrEqual(-60_000);
+    const unguarded = leveragedDesk({ wrap: refusing(404), policy: { pts: guarded } });
+    expect(unguarded.balance('usd')).toBeGreaterThanOrEqual(0);
+  });
+
   it('counts what the desk has borrowed since the venue stated it', () => {
     const two = [
       aTwap('first', { slices: 4, duration: 'PT40S', total_quantity: { amount: '4', currency: 'btc' }, start_time: '2026-01-05T00:01:00Z' }), // prettier-ignore
@@ -72,16 +90,8 @@ describe('credit', () => {
 
   it.each<readonly [string, BenchOptions['wrap']]>([
     ['states no available exposure', stating({ availableExposure: undefined })],
-    [
-      'does not answer the request for it',
-      (venue) => ({
-        ...venue,
-        creditMetrics: () =>
-          throwError(
-            () => new VenueError({ code: 'refused', applied: 'no', attempt: 'risk metrics', status: 404 }),
-          ),
-      }),
-    ],
+    ['refuses to state it', refusing(403)],
+    ['fails to state it', refusing(500)],
   ])('is not used if the venue %s', (_, wrap) => {
     const desk = leveragedDesk({ wrap });
     expect(desk.balance('usd')).toBeGreaterThanOrEqual(0);

@@ -84,17 +84,19 @@ const DECIMALS = 18;
 
 /**
  * What may still be borrowed of `currency`: the least that the exposure that the venue states as available, `pts.max_credit` and
- * `pts.min_headroom` leave. Zero if a debt cannot be valued; `unknown` if the venue has not stated what it compares with.
+ * `pts.min_headroom` leave. Zero if a debt cannot be valued; `unknown` if the venue has not stated what it compares with;
+ * `undefined` if nothing limits it.
  */
-export function creditLeft(desk: Desk, currency: string, except?: string): Quantity | 'unknown' {
+export function creditLeft(desk: Desk, currency: string, except?: string): Quantity | 'unknown' | undefined {
   const { metrics, highest = new Map<string, Quantity>() } = desk.pts.stated() ?? {};
   const { creditMax: cap, headroomMin } = desk.policy.pts;
-  if (metrics?.availableExposure === undefined) return 'unknown';
+  const available = metrics?.availableExposure;
+  if (available === undefined && !desk.pts.statesNoCredit) return 'unknown';
   for (const [each, amount] of desk.state.balances ?? [])
     if (amount.gt(highest.get(each) ?? NO_QUANTITY)) highest.set(each, amount);
   // The venue counts what it has booked, and the desk what it has borrowed since then.
   const owed = owedIn(desk, USD, highest);
-  const bounds = [{ of: USD, most: owed && add(metrics.availableExposure, owed) }];
+  const bounds = available === undefined ? [] : [{ of: USD, most: owed && add(available, owed) }];
   if (cap !== undefined) bounds.push({ of: cap.currency, most: cap.amount });
   if (headroomMin !== undefined) {
     const [now, own] = [leverageNow(desk), owedIn(desk, USD)];
@@ -110,7 +112,7 @@ export function creditLeft(desk: Desk, currency: string, except?: string): Quant
     const each = quantity(greatest(subtract(most, used), NO_MONEY).div(rate).toFixed(DECIMALS));
     if (left === undefined || each.lt(left)) left = each;
   }
-  return left ?? NO_QUANTITY;
+  return left;
 }
 
 /** The credit of the account in words: what the venue stated, and at which prices it settles. Empty without credit. */

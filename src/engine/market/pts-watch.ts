@@ -73,6 +73,8 @@ export class PtsWatch {
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
 
   #credit: StatedCredit | undefined;
+  /** Whether the venue has no route for risk metrics, which its interface specification does not contain. */
+  #hasNoMetrics = false;
   /** However old, because it is a term of the account that seldom changes. */
   #level: Ratio | undefined;
 
@@ -130,6 +132,11 @@ export class PtsWatch {
   /** The credit that the venue stated; `undefined` if it is unknown or stale. */
   stated(): StatedCredit | undefined {
     return this.#isFresh(this.#credit) ? this.#credit : undefined;
+  }
+
+  /** Whether the venue never states how much credit is left, so that only the desk's own settings limit it. */
+  get statesNoCredit(): boolean {
+    return this.#hasNoMetrics;
   }
 
   /** Equity divided by exposure below which the venue settles positions; `undefined` if the venue has not stated it. */
@@ -209,6 +216,7 @@ export class PtsWatch {
         tap((metrics) => {
           this.#level = metrics.liquidationLevel ?? this.#level;
           this.#credit = { metrics, ...known };
+          this.#hasNoMetrics = false;
         }),
       );
     });
@@ -223,10 +231,14 @@ export class PtsWatch {
       map(() => undefined),
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
-        this.#observer.warn(`${what} could not be read: once they are stale, the desk uses no credit`, {
-          error: error.message,
-        });
         const { status = 0 } = error;
+        const isOffered = what !== 'risk metrics' || (status !== 404 && status !== 405);
+        const follows = isOffered
+          ? 'once they are stale, the desk uses no credit'
+          : 'the venue does not offer them, so only the settings of the desk limit its credit';
+        if (isOffered || !this.#hasNoMetrics)
+          this.#observer.warn(`${what} could not be read: ${follows}`, { error: error.message });
+        this.#hasNoMetrics ||= !isOffered && this.#credit === undefined;
         if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
           this.#refused.add(what);
         }
