@@ -5,13 +5,18 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
-import { onTestFailed, onTestFinished } from 'vitest';
+import { inject, onTestFailed, onTestFinished } from 'vitest';
 import { guarded, overheard } from '../../custody/watch.ts';
 import { until } from './until.ts';
 
 /** The folder of the repository. */
 export const ROOT = join(import.meta.dirname, '../../..');
 const PROGRAM = join(ROOT, 'bin/tranche.js');
+
+/** The program as slow tests build it; from its source where a hook looks at the files that are loaded. */
+const programFor = (imports: readonly string[]): string =>
+  imports.some((hook) => /\/(?:early|mutant)\.ts/u.test(hook)) ? PROGRAM : (inject('program') ?? PROGRAM);
+
 /** The oldest Node that runs the program without help. */
 const OLDEST_MAJOR = 26;
 
@@ -140,9 +145,9 @@ export function start(
     cwd,
     env = {},
     node = process.execPath,
-    program: path = PROGRAM,
     uid,
     imports = [],
+    program: path = programFor(imports),
     before = [],
     flags = [],
   }: ProgramOptions,
