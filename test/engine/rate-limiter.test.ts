@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant, monotonic } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { RateLimiter, priorities } from '../../src/engine/rate-limit/rate-limiter.ts';
 import type { PaceOptions, Permit, Route, PermitRequest } from '../../src/engine/rate-limit/rate-limiter.ts';
@@ -276,6 +276,15 @@ describe('the rate limiter', () => {
     expect(traffic.rateLimiter.waiting).toBe(1);
     traffic.run(10 * SECOND_MS);
     expect(traffic.names()).toEqual(['now', 'next']);
+  });
+
+  it('leaves no timer for a cancelled request, which would keep a process from ending', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
+    traffic.rateLimiter.block('quote', 300_000);
+    const takeBack = [traffic.ask('one'), traffic.ask('two', { deadline: after(monotonic(START), DAY_MS) })];
+    expect(traffic.clock.pending).toBeGreaterThan(0);
+    for (const each of takeBack) each();
+    expect(traffic.clock.pending).toBe(0);
   });
 
   it('delays only requests on a blocked route', () => {

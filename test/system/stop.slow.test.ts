@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { preparePostgres } from '../../src/journal/postgres/prepare.ts';
 import { noPostgres, startPostgres } from '../journal/postgres-server.ts';
@@ -60,6 +61,40 @@ describe('a stop during the start', () => {
       expect(daemon.eventsOf('ready')).toEqual([]);
       expect((await desk.records()).at(-1)).toMatchObject({ kind: 'stopped', why: 'SIGTERM' });
       await expectWholeJournal(desk);
+    },
+  );
+
+  it.each([
+    ['429 and Retry-After', { status: 429, retryAfterS: 3_600 }],
+    ['429', { status: 429 }],
+    ['503', { status: 503 }],
+    ['500', { status: 500 }],
+    ['nothing and drops the connection', undefined],
+  ] as const)(
+    'is obeyed within a second while the venue answers every request with %s',
+    async (_, answer) => {
+      let asked = 0;
+      const venue = await aServedVenue(
+        TOKEN,
+        {},
+        {
+          script() {
+            asked += 1;
+            return answer === undefined
+              ? { destroy: 'before' }
+              : { answer: { body: '{"error":"not now"}', ...answer } };
+          },
+        },
+      );
+      const desk = aDesk({ venue, strategies: [later] });
+      const daemon = desk.run('--json');
+      await until(
+        () => asked > 0,
+        () => daemon.lastWords(),
+      );
+      // The next request waits for its turn.
+      await sleep(2_000);
+      await expectStop(daemon);
     },
   );
 

@@ -227,6 +227,11 @@ export class RateLimiter {
   #drop(pending: Pending): boolean {
     const at = this.#pending.indexOf(pending);
     if (at >= 0) this.#pending.splice(at, 1);
+    // A timer for nobody would keep a process that has ended.
+    if (this.#pending.length === 0) {
+      this.#wakeUp?.unsubscribe();
+      this.#wakeUp = undefined;
+    }
     return at >= 0;
   }
 
