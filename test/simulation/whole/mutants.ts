@@ -40,7 +40,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'more is borrowed than the venue states as available',
     file: 'src/engine/market/headroom.ts',
-    find: 'add(metrics.availableExposure, owed)',
+    find: 'add(available, owed)',
     put: 'metrics.availableExposure.times(1e6)',
   },
   {
