@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { anEvent, twapOf, watched } from './support/drill.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
-import { finish, ROOT, start } from './support/program.ts';
+import { finish, programFor, ROOT, start } from './support/program.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-mistakes-4fd2088e';
@@ -54,7 +54,7 @@ describe('output that cannot be written', () => {
     onTestFinished(() => {
       closeSync(printed);
     });
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'bin/tranche.js'), ...args], {
+    const { status, stderr } = spawnSync(process.execPath, [programFor([]), ...args], {
       cwd: aFolder(),
       stdio: ['ignore', printed, 'pipe'],
       encoding: 'utf8',

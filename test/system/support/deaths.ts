@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { wideControls } from './desk.ts';
 import type { FillRow, VenueAddress } from './desk.ts';
 import { fastClock } from './fast.ts';
-import { COMPILED, ROOT } from './program.ts';
+import { COMPILED, programFor } from './program.ts';
 import type { Ended, Event } from './program.ts';
 import { aVenueProcess } from './venue.ts';
 
@@ -45,7 +45,7 @@ export async function live({ cwd, clock, token, dieAt }: LifeOptions): Promise<L
   const imports = [clock, killer(dieAt, log)].flatMap((hook) => ['--import', hook]);
   const child = spawn(
     process.execPath,
-    [...imports, join(ROOT, 'bin/tranche.js'), 'run', '--config', 'desk.yaml', '--until-done'],
+    [...imports, programFor(imports), 'run', '--config', 'desk.yaml', '--until-done'],
     {
       cwd,
       env: {

@@ -14,7 +14,7 @@ export const ROOT = join(import.meta.dirname, '../../..');
 const PROGRAM = join(ROOT, 'bin/tranche.js');
 
 /** The program as slow tests build it; from its source where a hook looks at the files that are loaded. */
-const programFor = (imports: readonly string[]): string =>
+export const programFor = (imports: readonly string[]): string =>
   imports.some((hook) => /\/(?:early|mutant)\.ts/u.test(hook)) ? PROGRAM : (inject('program') ?? PROGRAM);
 
 /** The oldest Node that runs the program without help. */
