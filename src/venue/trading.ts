@@ -1,16 +1,17 @@
 import { defer, map, merge, of, take, tap, throwIfEmpty } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Pair } from '../core/pairs.ts';
 import type { FundingRate, OrderAnswer, OrderRequest, QuoteRequest, RiskMode } from '../core/venue.ts';
 import type { VenuePort } from '../engine/ports.ts';
 import {
+  anyRow,
   balancesSchema,
   currenciesSchema,
   pairsSchema,
   readableModesSchema,
   readableRatesSchema,
-  transactionsSchema,
+  transactionOf,
   valuationSchema,
 } from '../wire/account.ts';
 import { orderRequestBody } from '../wire/order.ts';
@@ -20,6 +21,8 @@ import { pathOf, venueRoutes } from '../wire/routes.ts';
 import type { Capabilities } from '../wire/routes.ts';
 import { answered, readerOf } from './answers.ts';
 import type { Exchange, VenueHttp } from './http.ts';
+import { atOnce, inParts } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 export interface TradingOptions {
   readonly http: VenueHttp;
@@ -33,6 +36,8 @@ export interface TradingOptions {
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   /** Called with the rows of a list that could not be read and are dropped. */
   readonly onUnreadable?: ((list: string, rows: readonly string[]) => void) | undefined;
+  /** How the parts of a long list are read; default: all at once. */
+  readonly turns?: Turns | undefined;
 }
 
 const READ_TIMEOUT_MS = 15_000;
@@ -91,7 +96,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
     },
 
     transactions: ({ from, to, limit, offset, after, types, pending }) =>
-      list('transactions', on.transactions.path, transactionsSchema, {
+      list('transactions', on.transactions.path, z.array(anyRow), {
         from,
         to,
         limit,
@@ -99,7 +104,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         after,
         types: types && [...types].join(','),
         pending: pending === true ? 'true' : undefined,
-      }),
+      }).pipe(inParts(options.turns ?? atOnce, transactionOf)),
     currencies: () => list('currency', on.currencies.path, currenciesSchema),
     fundingRates: () =>
       list('interest', on.ptsRates.path, readableRatesSchema).pipe(

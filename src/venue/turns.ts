@@ -1,3 +1,6 @@
+import { concatMap, Observable } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+
 /** Runs a function soon, in the order of the calls. */
 export type Turns = (run: () => void) => void;
 
@@ -24,3 +27,28 @@ export function turnByTurn(): Turns {
 export const atOnce: Turns = (run) => {
   run();
 };
+
+/** Number of rows that are read in one turn. */
+const ROWS = 100;
+
+/** Reads the rows of a list, some in each turn: those of a page of a thousand would delay an order. */
+export const inParts = <A, B>(
+  turns: Turns,
+  read: (row: A) => B,
+): OperatorFunction<readonly A[], readonly B[]> =>
+  concatMap(
+    (rows) =>
+      new Observable<readonly B[]>((subscriber) => {
+        const done: B[] = [];
+        const readPart = (): void => {
+          for (const row of rows.slice(done.length, done.length + ROWS)) done.push(read(row));
+          if (done.length < rows.length) {
+            turns(readPart);
+            return;
+          }
+          subscriber.next(done);
+          subscriber.complete();
+        };
+        readPart();
+      }),
+  );

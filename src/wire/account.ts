@@ -81,14 +81,14 @@ type Row = Readonly<Record<string, unknown>>;
  * the list. A field that is not used is not read. A used field that cannot be read is missing, and if it decides about
  * orders, the row names it in `spoiled`.
  */
-const anyRow = z.union([usedFields(sentTransactionSchema, {}).loose(), z.unknown()]);
+export const anyRow = z.union([usedFields(sentTransactionSchema, {}).loose(), z.unknown()]);
 
 const ACTIONS = ['deposit', 'withdraw', 'buy', 'sell', 'credit', 'charge'] as const;
 const ID_MAX = 128;
 const isMissing = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 
-function transactionOf(element: unknown): Transaction {
+export function transactionOf(element: unknown): Transaction {
   const isRow = isObject(element) && !Array.isArray(element);
   const row: Row = isRow ? element : {};
   const spoiled: string[] = isRow ? [] : ['row'];

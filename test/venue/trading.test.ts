@@ -374,3 +374,20 @@ describe('an order lookup from the venue client', () => {
     },
   );
 });
+
+describe('a long list of transactions', () => {
+  it('is read in parts, between which other work goes on', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, n) => `${n}`);
+    const rows = ids.map((id) => `{"id":${id},"action":"deposit","currency":"usd","amount":"1"}`);
+    const server = await answering(http('200 OK', `[${rows.join(',')}]`));
+    let turns = 0;
+    const inTurns = (run: () => void): void => {
+      turns += 1;
+      setImmediate(run);
+    };
+    const asked = { from: instant(1), to: instant(2), limit: 1_000 };
+    const read = await lastValueFrom(venue(server.url, { turns: inTurns }).transactions(asked));
+    expect(read.map(({ id }) => id)).toEqual(ids);
+    expect(turns).toBe(9);
+  });
+});

@@ -9,6 +9,7 @@ import { HEADERS_TIMEOUT_MS, venueHttp } from '../../venue/http.ts';
 import { tradingRoutes } from '../../venue/routes.ts';
 import type { TokenTrial } from './token-rotation.ts';
 import { tradingVenue } from '../../venue/trading.ts';
+import { turnByTurn } from '../../venue/turns.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { simulatedCurrencies } from '../config/rates.ts';
@@ -132,6 +133,7 @@ async function connect(
     capabilities,
     sellPath,
     orderTimeoutMs: config.venue.orderTimeoutMs,
+    turns: turnByTurn(),
     onExtras,
     onUnreadable(list, rows) {
       warn(`some rows of the ${list} are malformed; the desk treats them as unknown`, {
