@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +20,8 @@ const ROOT = join(import.meta.dirname, '../../..');
  */
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-built-'));
+  // Some tests start it as another user.
+  chmodSync(folder, 0o755);
   const built = await rolldown({
     input: { main: join(ROOT, 'src/main.ts') },
     platform: 'node',
