@@ -3,6 +3,8 @@
 # buildah and debootstrap. The base is a minimal Debian with the Node of this project's own package.
 #
 #   packaging/build-image.sh [NAME]     (default: tranche)
+#
+# Exit code 69: a tool is missing, or Debian's packages cannot be downloaded.
 set -eu
 cd "$(dirname "$0")/.."
 name=${1:-tranche}
@@ -14,7 +16,7 @@ for tool in buildah debootstrap; do
 done
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-debootstrap --variant=minbase --include=libatomic1 bookworm "$root" >"$root.log" 2>&1 || { tail -5 "$root.log" >&2; exit 1; }
+debootstrap --variant=minbase --include=libatomic1 bookworm "$root" >"$root.log" 2>&1 || { tail -5 "$root.log" >&2; exit 69; }
 rm -rf "$root.log" "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/*
 install -m 0755 "$node" "$root/usr/local/bin/node"
 mkdir -p "$root/usr/local/lib/node_modules"

@@ -10,7 +10,7 @@ import { until } from '../system/support/until.ts';
 
 const TOOLS = ['buildah', 'debootstrap', 'unshare', 'nsenter', 'ip'];
 const missing = TOOLS.filter((tool) => spawnSync('which', [tool]).status !== 0);
-const why =
+let why =
   process.getuid?.() !== 0
     ? 'only root can build an image here'
     : missing.length > 0
@@ -72,7 +72,17 @@ describe(`the container image${why === undefined ? '' : ` (skipped: ${why})`}`, 
   let image: ImageConfig;
   beforeAll(() => {
     if (why !== undefined) return;
-    if (!isGiven) output('packaging/build-image.sh', NAME);
+    if (!isGiven) {
+      const { status, stderr } = spawnSync('packaging/build-image.sh', [NAME], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      });
+      if (status === 69) {
+        why = `no base of the image: ${stderr}`;
+        return;
+      }
+      if (status !== 0) throw new Error(stderr);
+    }
     const inspected = output('buildah', 'inspect', '--type', 'image', NAME);
     ({ config: image } = (
       JSON.parse(inspected) as { readonly Docker: { readonly config: ImageConfig } }
