@@ -259,5 +259,5 @@ async function mutate(): Promise<void> {
   write(
     `${all.length - alive.length} of ${all.length} mutants killed${alive.length === 0 ? '' : `; alive: ${alive.map(({ mutant }) => mutant.name).join(', ')}`}`,
   );
-  judged('mutants', alive.length === 0);
+  judged('mutants', alive.length === 0 && all.length >= Math.max(1, positionals.length));
 }

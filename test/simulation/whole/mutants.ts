@@ -44,6 +44,25 @@ export const wholeMutants: readonly Mutant[] = [
     put: 'metrics.availableExposure.times(1e6)',
   },
   {
+    name: 'a deposit that is held is spent',
+    file: 'src/engine/account/balances.ts',
+    find: 'all.set(hold.currency, subtract(balance, amount));',
+    put: '',
+    also: [
+      {
+        file: 'src/engine/account/balances.ts',
+        find: '[one.currency, one.available]',
+        put: '[one.currency, one.balance]',
+      },
+    ],
+  },
+  {
+    name: 'a debt that was repaid since the venue stated its metrics counts as owed',
+    file: 'src/engine/market/headroom.ts',
+    find: 'if (amount.gt(highest.get(each) ?? NO_QUANTITY)) highest.set(each, amount);',
+    put: 'void [each, amount];',
+  },
+  {
     name: 'what is borrowed after the venue stated its metrics does not count',
     file: 'src/engine/market/headroom.ts',
     find: 'subtract(most, used)',

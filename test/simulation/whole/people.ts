@@ -1,6 +1,6 @@
 import type { Subject } from 'rxjs';
 import { money, quantity } from '../../../src/core/money.ts';
-import { instant } from '../../../src/core/time.ts';
+import { after, instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Desk } from '../../../src/engine/desk.ts';
@@ -105,9 +105,14 @@ export class People {
         return true;
       case 'paid in':
       case 'paid out': {
-        const amount = quantity(`${kind === 'paid in' ? '' : '-'}${value < 0.5 ? '1234.5' : '0.25'}`);
         const now = instant(EPOCH + truth.now() + setting.venueSkewMs);
-        exchange.deposit('desk', value < 0.5 ? 'usd' : 'btc', amount, now);
+        // Some of what is paid in may not be spent yet, and would pay for much.
+        const isHeld = kind === 'paid in' && value % 0.5 < 0.25;
+        const heldUntil = isHeld ? after(now, 2 * lengthMs) : undefined;
+        const size = value < 0.5 ? (isHeld ? '23456.5' : '1234.5') : '0.25';
+        const amount = quantity(`${kind === 'paid in' ? '' : '-'}${size}`);
+        exchange.deposit('desk', value < 0.5 ? 'usd' : 'btc', amount, now, heldUntil);
+        if (heldUntil !== undefined) probes.add('a deposit was held');
         probes.add('money was paid in or out');
         return true;
       }

@@ -36,6 +36,7 @@ const SOMETIMES = [
   'rows: canceled copy',
   'rows: late, until the margin',
   'the venue settled positions',
+  'a deposit was held',
 ] as const;
 
 /** Those of simulation C on top. */

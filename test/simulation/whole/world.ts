@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { Subject } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { money, price, quantity } from '../../../src/core/money.ts';
-import { instant } from '../../../src/core/time.ts';
+import { after, instant, MINUTE_MS } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Command, Halt, HaltPort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
@@ -143,6 +143,7 @@ export class World {
     this.#exchange.listen((change) => {
       if (change.kind === 'balances') this.#hints$.next(undefined);
     });
+    this.#holdDeposit();
     this.witness = new Witness({
       exchange: this.#exchange,
       now: () => this.truth.now(),
@@ -602,6 +603,15 @@ export class World {
     // How long ago a process stopped in good order is told by the wall clock alone.
     if (this.#process?.clock.isDead !== false)
       for (const times of this.witness.arrivals.values()) times.length = 0;
+  }
+
+  /** A desk on credit is short of funds, so that it would notice what it may not spend yet. */
+  #holdDeposit(): void {
+    const now = instant(EPOCH + this.setting.venueSkewMs);
+    if (this.setting.policy.pts.use === 'never' || this.#chance.draw('deposit', 'held') < 0.5) return;
+    const heldUntil = after(now, this.#chance.draw('deposit', 'until') * 10 * MINUTE_MS);
+    this.#exchange.deposit('desk', 'usd', quantity('20000'), now, heldUntil);
+    this.#sometimes('a deposit was held');
   }
 
   /** Somebody else trades on the account, in sizes that ours could have. */
