@@ -14,8 +14,8 @@ import { presetModel } from '../research/run/model.ts';
 import type { ExecutionModel } from '../research/run/model.ts';
 import { backtest } from '../research/run/run.ts';
 import type { Backtest, BacktestSetup } from '../research/run/run.ts';
-import { builtIn } from '../simulator/exchange/listing.ts';
-import { pricedInUsd } from '../simulator/exchange/priced.ts';
+import { builtIn, pricedInUsd } from '../simulator/exchange/listing.ts';
+import { PRECISION_MAX } from '../simulator/options/options-parts.ts';
 import type { CurrencyOptions } from '../simulator/options/options.ts';
 import { tapeOf } from '../research/tape/tape.ts';
 import type { Tape } from '../research/tape/tape.ts';
@@ -80,8 +80,6 @@ export interface Rehearsal {
  * quote currency count as they are.
  */
 const UNKNOWN_PRICE = price('0.000000001');
-/** Decimals of the most precise currency of a venue. */
-const PRECISION_MAX = 18;
 const PLENTY = `1${'0'.repeat(24)}`;
 /** Half spread and impact of a million, basis points, where neither the venue nor the config states them. */
 export const COST = { halfSpreadBps: 5, impactBps: 10 };

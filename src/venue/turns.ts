@@ -1,4 +1,4 @@
-import { concatMap, Observable } from 'rxjs';
+import { concatMap, map, Observable, of, range, reduce } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 
 /** Runs a function soon, in the order of the calls. */
@@ -36,19 +36,19 @@ export const inParts = <A, B>(
   turns: Turns,
   read: (row: A) => B,
 ): OperatorFunction<readonly A[], readonly B[]> =>
-  concatMap(
-    (rows) =>
-      new Observable<readonly B[]>((subscriber) => {
-        const done: B[] = [];
-        const readPart = (): void => {
-          for (const row of rows.slice(done.length, done.length + ROWS)) done.push(read(row));
-          if (done.length < rows.length) {
-            turns(readPart);
-            return;
-          }
-          subscriber.next(done);
-          subscriber.complete();
-        };
-        readPart();
-      }),
+  concatMap((rows) =>
+    range(0, Math.ceil(rows.length / ROWS)).pipe(
+      concatMap((part) =>
+        part === 0
+          ? of(part)
+          : new Observable<number>((subscriber) => {
+              turns(() => {
+                subscriber.next(part);
+                subscriber.complete();
+              });
+            }),
+      ),
+      map((part) => rows.slice(part * ROWS, (part + 1) * ROWS).map((row) => read(row))),
+      reduce((all: readonly B[], part) => [...all, ...part], []),
+    ),
   );

@@ -3,8 +3,7 @@ import { pairsOfRate } from '../../core/rates.ts';
 import type { StatedRate, StatedRates } from '../../core/rates.ts';
 import { sidesOf } from '../../core/pairs.ts';
 import { noRate } from '../../engine/market/conversion-rates.ts';
-import { builtIn } from '../../simulator/exchange/listing.ts';
-import { pricedInUsd } from '../../simulator/exchange/priced.ts';
+import { builtIn, pricedInUsd } from '../../simulator/exchange/listing.ts';
 import type { CurrencyOptions } from '../../simulator/options/options.ts';
 import type { Config } from './config.ts';
 

@@ -1,4 +1,4 @@
-import { Observable, ReplaySubject, firstValueFrom, map, race, timer } from 'rxjs';
+import { ReplaySubject, firstValueFrom, map, race, timer } from 'rxjs';
 import { add, holding, money, quantity, subtract, text } from '../../core/money.ts';
 import type { TradeFigures } from '../../core/cycle/resolution.ts';
 import type { FillRecord } from '../../core/record.ts';
@@ -17,7 +17,7 @@ import { termsWords } from '../../engine/market/pts-watch.ts';
 import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
 import { bookingWords } from '../../engine/account/still-booking.ts';
 import { leftOfSlice } from '../../engine/stages/size.ts';
-import type { OperatedDesk, Order, RunNowOrder } from '../../operate/api/operated-desk.ts';
+import type { OperatedDesk, Order } from '../../operate/api/operated-desk.ts';
 import type { ResolveBody } from '../../operate/api/schema-commands.ts';
 import type { ParentProgress } from '../../strategy/kernel.ts';
 import { slotCounts } from '../cli/watch.ts';
@@ -43,7 +43,15 @@ export const deskApi = (
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
   obey: (order): MaybeLater => obey(desk, order, send),
-  runNow: async (order) => await runNow(desk, order, send),
+  // A little longer than the desk waits for a fresh price.
+  runNow: async (order) =>
+    await answered(
+      desk,
+      (answer) => {
+        send({ do: 'run', ...order, answer });
+      },
+      RUN_WAIT_MS + 1_000,
+    ),
   refused: refusals(desk),
 });
 
@@ -259,28 +267,6 @@ function openOf(desk: Desk): object {
       };
     }),
   };
-}
-
-/**
- * Starts an occurrence of a strategy. Waits for the response a little longer than the desk waits for a fresh price. If
- * there is no response by then, the desk does not accept commands.
- */
-async function runNow(
-  desk: Desk,
-  order: RunNowOrder,
-  send: (command: Command) => void,
-): Promise<CommandAnswer> {
-  const answer$ = new Observable<CommandAnswer>((subscriber) => {
-    send({
-      do: 'run',
-      ...order,
-      answer: (answer) => {
-        subscriber.next(answer);
-      },
-    });
-  });
-  const late = timer(RUN_WAIT_MS + 1_000, desk.ports.clock.scheduler).pipe(map(() => NOT_YET));
-  return await firstValueFrom(race(answer$, late));
 }
 
 function obey(desk: Desk, order: Order, send: (command: Command) => void): MaybeLater {

@@ -91,7 +91,7 @@ export function creditLeft(desk: Desk, currency: string, except?: string): Quant
   const { metrics, highest = new Map<string, Quantity>() } = desk.pts.stated() ?? {};
   const { creditMax: cap, headroomMin } = desk.policy.pts;
   const available = metrics?.availableExposure;
-  if (available === undefined && !desk.pts.statesNoCredit) return 'unknown';
+  if (available === undefined && !desk.pts.hasNoMetrics) return 'unknown';
   for (const [each, amount] of desk.state.balances ?? [])
     if (amount.gt(highest.get(each) ?? NO_QUANTITY)) highest.set(each, amount);
   // The venue counts what it has booked, and the desk what it has borrowed since then.

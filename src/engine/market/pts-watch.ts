@@ -135,7 +135,7 @@ export class PtsWatch {
   }
 
   /** Whether the venue never states how much credit is left, so that only the desk's own settings limit it. */
-  get statesNoCredit(): boolean {
+  get hasNoMetrics(): boolean {
     return this.#hasNoMetrics;
   }
 
@@ -232,13 +232,14 @@ export class PtsWatch {
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
         const { status = 0 } = error;
-        const isOffered = what !== 'risk metrics' || (status !== 404 && status !== 405);
+        const isOffered =
+          what !== 'risk metrics' || (status !== 404 && status !== 405) || this.#credit !== undefined;
         const follows = isOffered
           ? 'once they are stale, the desk uses no credit'
           : 'the venue does not offer them, so only the settings of the desk limit its credit';
         if (isOffered || !this.#hasNoMetrics)
           this.#observer.warn(`${what} could not be read: ${follows}`, { error: error.message });
-        this.#hasNoMetrics ||= !isOffered && this.#credit === undefined;
+        this.#hasNoMetrics ||= !isOffered;
         if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
           this.#refused.add(what);
         }

@@ -1,10 +1,11 @@
 import { OperatorError } from '../../core/errors.ts';
 import { money, quantity, ratioOf, roundEven, worse } from '../../core/money.ts';
 import type { Money, Price, Ratio } from '../../core/money.ts';
-import { splitPair } from '../../core/pairs.ts';
+import { sidesOf, splitPair } from '../../core/pairs.ts';
 import type { Currency, Side } from '../../core/venue.ts';
 import type { CurrencyDetail } from '../../wire/account.ts';
-import type { PairOptions, VenueOptions } from '../options/options.ts';
+import { PRECISION_MAX } from '../options/options-parts.ts';
+import type { CurrencyOptions, PairOptions, VenueOptions } from '../options/options.ts';
 import { own } from './own.ts';
 
 /** A currency as the venue lists it. */
@@ -66,7 +67,7 @@ export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Liste
   const symbols = new Set(['usd', ...Object.keys(options.currencies)]);
   for (const account of options.accounts) for (const held of Object.keys(account.balances)) symbols.add(held);
   for (const pair of Object.keys(options.pairs)) {
-    const sides = sidesOf(pair, options, symbols);
+    const sides = listedSides(pair, options, symbols);
     symbols.add(sides.base).add(sides.quote);
   }
   return new Map([...symbols].map((symbol) => [symbol, currencyOf(symbol, options)]));
@@ -87,7 +88,7 @@ function currencyOf(symbol: string, { currencies }: VenueOptions): ListedCurrenc
   };
 }
 
-function sidesOf(
+function listedSides(
   pair: string,
   { pairs }: VenueOptions,
   known: Iterable<string>,
@@ -105,13 +106,30 @@ function sidesOf(
   throw new OperatorError('config', `pairs.${pair}: ${sides.why}; set its base and quote`);
 }
 
+/** Returns the currencies that pairs connect to usd or to a currency with a stated rate. */
+export function pricedInUsd(
+  currencies: Readonly<Record<string, CurrencyOptions>>,
+  pairs: readonly string[],
+): ReadonlySet<string> {
+  const names = Object.keys(currencies);
+  const rated = names.filter((name) => currencies[name]?.usdRate !== undefined);
+  const valued = new Set(['usd', ...rated]);
+  const sides = pairs.map((pair) => sidesOf(pair, names));
+  for (const known of valued)
+    for (const { base, quote } of sides) {
+      if (quote === known && base !== undefined) valued.add(base);
+      if (base === known && quote !== undefined) valued.add(quote);
+    }
+  return valued;
+}
+
 /** The pairs by name. */
 export function listPairs(
   options: VenueOptions,
   currencies: ReadonlyMap<string, Currency>,
 ): ReadonlyMap<string, Listing> {
   const listings = Object.entries(options.pairs).map(([pair, set]): Listing => {
-    const { base, quote } = sidesOf(pair, options, currencies.keys());
+    const { base, quote } = listedSides(pair, options, currencies.keys());
     const quoteCurrency = currencies.get(quote);
     const halfSpreadBps = ratioOf(set.halfSpreadBps);
     return {
@@ -145,4 +163,3 @@ export const shownPrice = (listing: Listing, each: Price): Price =>
   roundEven(each, priceDecimals(listing, each));
 
 const DIGITS = 6;
-const PRECISION_MAX = 18;

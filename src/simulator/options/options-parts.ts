@@ -46,7 +46,9 @@ export const pairName = z
 export const bps = z.number().min(0).max(10_000);
 export const share = z.number().min(0).max(1);
 export const milliseconds = z.int().min(0).max(3_600_000);
-export const precision = z.int().min(0).max(18);
+/** Most decimals of an amount and of a price. */
+export const PRECISION_MAX = 18;
+export const precision = z.int().min(0).max(PRECISION_MAX);
 export const time = z.string().refine(
   (value) => {
     try {

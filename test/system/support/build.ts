@@ -15,8 +15,8 @@ declare module 'vitest' {
 const ROOT = join(import.meta.dirname, '../../..');
 
 /**
- * Builds the program into a few files for the tests that start hundreds of processes: loading 1,400 modules takes more than half of the
- * time of a start. Threads, packages with code of their own and data files are those of the checkout.
+ * Builds the program into a few files for the tests that start hundreds of processes: loading its modules one by one takes a third of
+ * the processor time of a start. Worker threads and data files are those of the checkout.
  */
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'tranche-built-'));
